@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * arm64: what may be done better than the single-PTE loop.
+ *
+ * With contpte, 16 entries (4K pages) may form one block: the contiguous bit
+ * is set in all of them, the TLB may hold them as one, and the hardware sets
+ * accessed or dirty in any one of them on behalf of all (Arm ARM DDI 0487,
+ * D8.7.1 "The Contiguous bit"). So the block is the unit in which those two
+ * bits are exact. A single-entry update has to take the block apart and put it
+ * together again, and a single-entry read looks at all 16:
+ *
+ *	before            |C a|C  |C d|C  |	N=4, C: contiguous
+ *	one by one        |  x|C  |C  |C  |	not allowed, so unfold first
+ *	as a block        |C x|C x|C x|C x|	x: new value, a and d merged
+ */
+#ifndef _ASM_ARM64_PGTABLE_BATCH_H
+#define _ASM_ARM64_PGTABLE_BATCH_H
+
+#if !defined(__ASSEMBLY__) && !defined(PTE_BATCH_FORCE_GENERIC)
+
+#include <linux/minmax.h>
+#include <linux/pgtable_batch_types.h>
+#include <asm/alternative.h>
+#include <asm/cpucaps.h>
+
+static __always_inline pte_t modprot_pte(struct vm_area_struct *vma, pte_t pte,
+					 pgprot_t newprot, modprot_t flags);
+static __always_inline unsigned int
+generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
+			 pte_t *ptep, unsigned int nr, pgprot_t newprot,
+			 modprot_t flags, pte_t *old_pte, pte_t *new_pte);
+static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
+				     saf_t flags);
+
+/*
+ * Clearing keeps whole blocks folded (only the edges of the range are taken
+ * apart) and reads each entry once. Cortex-A715 erratum 2645198 wants an
+ * executable mapping flushed before it may turn non-executable: once for the
+ * range, and before the new entries are written.
+ */
+static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
+						 unsigned long addr,
+						 pte_t *ptep, unsigned int nr)
+{
+	pte_t pte = get_and_clear_full_ptes(vma->vm_mm, addr, ptep, nr,
+					    /* full = */ 0);
+
+	if (alternative_has_cap_unlikely(ARM64_WORKAROUND_2645198) &&
+	    pte_user_exec(pte))
+		__flush_tlb_range(vma, addr, addr + nr * PAGE_SIZE, PAGE_SIZE,
+				  /* last_level = */ true, /* tlb_level = */ 3);
+	return pte;
+}
+#define modify_prot_start_ptes arm64_modify_prot_start_ptes
+
+/*
+ * The range is clear, so set_ptes() may write it, folding whole blocks again.
+ * An entry that is not valid (PROT_NONE) must never carry the contiguous bit,
+ * which set_ptes() of older trees would give it.
+ */
+static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
+						 unsigned long addr,
+						 pte_t *ptep, pte_t old_pte,
+						 pte_t pte, unsigned int nr)
+{
+	if (likely(pte_valid(pte)))
+		set_ptes(vma->vm_mm, addr, ptep, pte, nr);
+	else
+		__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
+}
+#define modify_prot_commit_ptes arm64_modify_prot_commit_ptes
+
+#ifdef CONFIG_ARM64_CONTPTE
+
+/*
+ * A block is handled in one go. The first entry's raw value tells whether it
+ * belongs to one, so that an entry of a small folio is not gathered.
+ */
+static __always_inline unsigned int
+arm64_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
+		       pte_t *ptep, unsigned int nr, pgprot_t newprot,
+		       modprot_t flags, pte_t *old_pte, pte_t *new_pte)
+{
+	nr = min(nr, pte_batch_hint(ptep, __ptep_get(ptep)));
+	if (likely(nr <= 1))
+		return generic_modify_prot_ptes(vma, addr, ptep, nr, newprot,
+						flags, old_pte, new_pte);
+
+	*old_pte = arm64_modify_prot_start_ptes(vma, addr, ptep, nr);
+	*new_pte = modprot_pte(vma, *old_pte, newprot, flags);
+	arm64_modify_prot_commit_ptes(vma, addr, ptep, *old_pte, *new_pte, nr);
+	return nr;
+}
+#define modify_prot_ptes arm64_modify_prot_ptes
+
+/* Add rights to one whole block: every entry gets the same, none is cleared. */
+static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
+						unsigned long addr,
+						pte_t *ptep, saf_t flags)
+{
+	pte_t entry = saf_pte(vma, ptep_get(ptep), flags);
+	bool changed = false;
+	unsigned int i;
+
+	/*
+	 * Each raw entry is compared, not the gathered one: a walker that looks
+	 * at single descriptors (an SMMU without HTTU) faults for ever on one
+	 * that lacks what only its sibling has.
+	 */
+	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE)
+		changed |= !!__ptep_set_access_flags(vma, addr, ptep + i, entry,
+						     /* dirty = */ 0);
+	return changed;
+}
+
+/*
+ * Whole blocks stay folded, and the TLB is flushed once, not for each page.
+ * Safe because rights only grow: until the flush, an entry of the block may or
+ * may not have them. The flush has to reach all CPUs where a spurious fault
+ * repairs nothing.
+ */
+static inline bool arm64_set_access_flags_ptes(struct vm_area_struct *vma,
+					       unsigned long addr, pte_t *ptep,
+					       unsigned int nr, saf_t flags)
+{
+	unsigned long start = addr, end = addr + nr * PAGE_SIZE;
+	bool changed = false;
+
+	while (addr != end) {
+		unsigned int step = pte_batch_hint(ptep, __ptep_get(ptep));
+
+		if (step == CONT_PTES && end - addr >= CONT_PTE_SIZE) {
+			changed |= arm64_block_set_access_flags(vma, addr, ptep,
+								flags);
+		} else {
+			pte_t entry = saf_pte(vma, ptep_get(ptep), flags);
+
+			step = 1;
+			changed |= !!ptep_set_access_flags(vma, addr, ptep,
+							   entry,
+							   /* dirty = */ 0);
+		}
+		ptep += step;
+		addr += step * PAGE_SIZE;
+	}
+	if (changed)
+		__flush_tlb_range(vma, start, end, PAGE_SIZE,
+				  /* last_level = */ true, /* tlb_level = */ 3);
+	return changed;
+}
+#define set_access_flags_ptes arm64_set_access_flags_ptes
+#define SET_ACCESS_FLAGS_PTES_FLUSHES 1
+
+#endif /* CONFIG_ARM64_CONTPTE */
+#endif /* !__ASSEMBLY__ && !PTE_BATCH_FORCE_GENERIC */
+#endif /* _ASM_ARM64_PGTABLE_BATCH_H */
+
+/* What needs the TLB headers comes when <linux/folio_pte_batch.h> asks. */
+#if defined(_LINUX_FOLIO_PTE_BATCH_H) && \
+	!defined(_ASM_ARM64_PGTABLE_BATCH_TLB_H) && \
+	!defined(PTE_BATCH_FORCE_GENERIC)
+#define _ASM_ARM64_PGTABLE_BATCH_TLB_H
+
+#include <asm/tlbflush.h>
+
+/* Beyond this many pages the address space as a whole is cheaper. */
+#define ARM64_FLUSH_LOCAL_CEILING 64
+
+/*
+ * TLBI without the inner-shareable suffix stays on this CPU (Arm ARM DDI 0487,
+ * D8.17 "TLB maintenance"). The ASID selects the address space, so it does not
+ * matter which one runs here.
+ */
+static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
+					      unsigned long addr,
+					      unsigned int nr)
+{
+	unsigned long asid = ASID(vma->vm_mm);
+
+	dsb(nshst);
+	if (nr > ARM64_FLUSH_LOCAL_CEILING) {
+		asid = __TLBI_VADDR(0, asid);
+		__tlbi(aside1, asid);
+		__tlbi_user(aside1, asid);
+		nr = 0;
+	}
+	for (; nr; nr--, addr += PAGE_SIZE) {
+		unsigned long arg = __TLBI_VADDR(addr, asid);
+
+		__tlbi(vale1, arg);
+		__tlbi_user(vale1, arg);
+	}
+	dsb(nsh);
+}
+#define flush_tlb_local_ptes arm64_flush_tlb_local_ptes
+
+#endif /* _LINUX_FOLIO_PTE_BATCH_H */

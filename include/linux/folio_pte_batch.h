@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Batches of PTEs at the level of folios and VMAs, for mm/ only: to be
+ * included after "internal.h".
+ *
+ * Two kinds of batch. A run needs no struct page: consecutive entries, handled
+ * with all that does not change between them done once. A folio batch is the
+ * part of a run that one large folio fills, and is looked for only where the
+ * page has to be looked at anyway. Whatever is found, each entry is changed
+ * for itself (modify_prot_ptes(), set_access_flags_ptes()).
+ */
+#ifndef _LINUX_FOLIO_PTE_BATCH_H
+#define _LINUX_FOLIO_PTE_BATCH_H
+
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+#include <linux/rmap.h>
+#include <linux/swap.h>
+#include <linux/userfaultfd_k.h>
+#include <asm/pgtable_batch.h>
+#include <asm/tlb.h>
+#include <asm/tlbflush.h>
+
+#ifndef flush_tlb_local_ptes
+static inline void flush_tlb_local_ptes(struct vm_area_struct *vma,
+					unsigned long addr, unsigned int nr)
+{
+}
+#define flush_tlb_local_ptes flush_tlb_local_ptes
+#endif
+
+/**
+ * flush_tlb_local_ptes() - drop what this CPU alone remembers of a range
+ * @vma: VMA the pages are mapped in
+ * @addr: address of the first page
+ * @nr: number of pages
+ *
+ * Only after rights were added: other CPUs keep their stale translations, and
+ * lose them by a spurious fault each.
+ *
+ * PTE bits that may differ inside the range: all, no entry is read.
+ * Default: nothing, this CPU takes the spurious faults as well.
+ *
+ * Context: the page table lock is held.
+ */
+void flush_tlb_local_ptes(struct vm_area_struct *vma, unsigned long addr,
+			  unsigned int nr);
+
+/* Trees before 6.17 have no flags for what a batch must respect. */
+#ifndef FPB_RESPECT_DIRTY
+#ifndef FPB_IGNORE_DIRTY
+typedef int __bitwise fpb_t;
+#endif
+
+/* Bits above those that older trees use, to tell the two apart. */
+#define FPB_RESPECT_DIRTY	((__force fpb_t)BIT(8))
+#define FPB_RESPECT_SOFT_DIRTY	((__force fpb_t)BIT(9))
+#define FPB_RESPECT_WRITE	((__force fpb_t)BIT(10))
+#define FPB_MERGE_WRITE		((__force fpb_t)BIT(11))
+#define FPB_MERGE_YOUNG_DIRTY	((__force fpb_t)BIT(12))
+
+/*
+ * What is left of an entry for the comparison. The write bit is compared by
+ * pte_write() instead: on x86, writable shadow stack is told from read-only by
+ * the dirty bit, which is taken out here.
+ */
+static __always_inline pte_t fpb_compared_bits(pte_t pte, fpb_t flags)
+{
+	if (!(flags & FPB_RESPECT_DIRTY))
+		pte = pte_mkclean(pte);
+	if (!(flags & FPB_RESPECT_SOFT_DIRTY))
+		pte = pte_clear_soft_dirty(pte);
+	return pte_wrprotect(pte_mkold(pte));
+}
+
+static __always_inline pte_t fpb_merge(struct vm_area_struct *vma, pte_t first,
+				       pte_t pte, fpb_t flags)
+{
+	if ((flags & FPB_MERGE_WRITE) && pte_write(pte))
+		first = pte_mkwrite(first, vma);
+	if ((flags & FPB_MERGE_YOUNG_DIRTY) && pte_young(pte))
+		first = pte_mkyoung(first);
+	if ((flags & FPB_MERGE_YOUNG_DIRTY) && pte_dirty(pte))
+		first = pte_mkdirty(first);
+	return first;
+}
+
+/**
+ * folio_pte_batch_flags() - find how far one large folio is mapped in order
+ * @folio: the large folio
+ * @vma: VMA it is mapped in; may be NULL without FPB_MERGE_WRITE
+ * @ptep: page table pointer of the first entry
+ * @ptentp: the first entry's value, a copy, never a place in the table
+ * @max_nr: number of entries that may be looked at: within the VMA and the
+ *	page table
+ * @flags: FPB_RESPECT_* bits that must not differ, FPB_MERGE_* bits to collect
+ *	in @ptentp
+ *
+ * PTE bits that may differ inside the range: accessed; dirty, soft-dirty and
+ * write unless respected.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries, 1 to @max_nr, none beyond the folio's end.
+ */
+static __always_inline unsigned int
+folio_pte_batch_flags(struct folio *folio, struct vm_area_struct *vma,
+		      pte_t *ptep, pte_t *ptentp, unsigned int max_nr,
+		      fpb_t flags)
+{
+	const pte_t first = *ptentp;
+	unsigned int nr = 1;
+	pte_t want;
+
+	/*
+	 * Clamp before anything is compared: the entry behind the folio's last
+	 * page may not exist, and on Xen PV looks like an empty one.
+	 */
+	max_nr = min_t(unsigned long, max_nr,
+		       folio_pfn(folio) + folio_nr_pages(folio) -
+		       pte_pfn(first));
+	nr = pte_batch_hint(ptep, first);
+	want = fpb_compared_bits(first, flags);
+
+	while (nr < max_nr) {
+		pte_t pte = ptep_get(ptep + nr);
+
+		if (!pte_present(pte) ||
+		    !pte_same(fpb_compared_bits(pte, flags),
+			      pte_advance_pfn(want, nr)))
+			break;
+		if ((flags & FPB_RESPECT_WRITE) &&
+		    !pte_write(pte) != !pte_write(first))
+			break;
+		*ptentp = fpb_merge(vma, *ptentp, pte, flags);
+		nr += pte_batch_hint(ptep + nr, pte);
+	}
+	return min(nr, max_nr);
+}
+
+/* Older trees have a function of this name with eight arguments. */
+#ifndef FPB_IGNORE_DIRTY
+/**
+ * folio_pte_batch() - folio_pte_batch_flags() that respects nothing
+ * @folio: the large folio
+ * @ptep: page table pointer of the first entry
+ * @pte: the first entry's value
+ * @max_nr: number of entries that may be looked at
+ *
+ * PTE bits that may differ inside the range: accessed, dirty, soft-dirty,
+ * write.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries, 1 to @max_nr, none beyond the folio's end.
+ */
+static inline unsigned int folio_pte_batch(struct folio *folio, pte_t *ptep,
+					   pte_t pte, unsigned int max_nr)
+{
+	return folio_pte_batch_flags(folio, NULL, ptep, &pte, max_nr,
+				     (__force fpb_t)0);
+}
+#endif
+#endif /* !FPB_RESPECT_DIRTY */
+
+/**
+ * swap_pte_batch() - find how far swap entries follow each other
+ * @start_ptep: page table pointer of the first entry
+ * @max_nr: number of entries that may be looked at
+ * @pte: the first entry's value
+ *
+ * PTE bits that may differ inside the range: none; the type and all swap bits
+ * are equal, the offsets consecutive, the owner in memory accounting the same.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries, 1 to @max_nr.
+ */
+int swap_pte_batch(pte_t *start_ptep, int max_nr, pte_t pte);
+
+/**
+ * folio_run_ptes() - how many entries one decision about a folio is good for
+ * @folio: the folio that @pte maps; NULL or a small folio is good for one
+ * @ptep: page table pointer of the first entry
+ * @pte: the first entry's value, present and not PROT_NONE
+ * @max_nr: number of entries that may be looked at
+ *
+ * PTE bits that may differ inside the range: all but the frame's order; no
+ * entry is PROT_NONE.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries, 1 to @max_nr, none beyond the folio's end.
+ */
+static inline unsigned int folio_run_ptes(struct folio *folio, pte_t *ptep,
+					  pte_t pte, unsigned int max_nr)
+{
+	unsigned long pfn = pte_pfn(pte);
+	unsigned int nr;
+
+	if (!folio || !folio_test_large(folio))
+		return 1;
+
+	max_nr = min_t(unsigned long, max_nr,
+		       folio_pfn(folio) + folio_nr_pages(folio) - pfn);
+	nr = pte_batch_hint(ptep, pte);
+	while (nr < max_nr) {
+		pte = ptep_get(ptep + nr);
+		if (!pte_present(pte) || pte_protnone(pte) ||
+		    pte_pfn(pte) != pfn + nr)
+			break;
+		nr += pte_batch_hint(ptep + nr, pte);
+	}
+	return min(nr, max_nr);
+}
+
+/* The folio looked up last: most entries that follow are of the same one. */
+struct pte_folio_cache {
+	unsigned long pfn;
+	unsigned long nr_pages;
+	bool anon;
+};
+
+/* The page an entry maps, if it is of the kind that may be exclusive. */
+static __always_inline struct page *
+pte_anon_page(struct vm_area_struct *vma, unsigned long addr, pte_t pte,
+	      struct pte_folio_cache *last)
+{
+	unsigned long pfn = pte_pfn(pte);
+	struct folio *folio;
+	struct page *page;
+
+	if (pfn - last->pfn < last->nr_pages && !pte_special(pte))
+		return last->anon ? pfn_to_page(pfn) : NULL;
+
+	page = vm_normal_page(vma, addr, pte);
+	if (!page)
+		return NULL;
+	folio = page_folio(page);
+	last->pfn = folio_pfn(folio);
+	last->nr_pages = folio_nr_pages(folio);
+	last->anon = folio_test_anon(folio);
+	return last->anon ? page : NULL;
+}
+
+/*
+ * PageAnonExclusive() without its question for hugetlb, whose tables are not
+ * walked this way.
+ */
+static __always_inline bool page_is_exclusive(const struct page *page)
+{
+	return page && test_bit(PG_anon_exclusive, &page->flags);
+}
+
+/**
+ * anon_exclusive_ptes() - how far all pages are exclusive, or none is
+ * @vma: VMA the pages are mapped in
+ * @addr: address of the first page
+ * @ptep: page table pointer of the first entry, present
+ * @max_nr: number of entries that may be looked at
+ * @exclusive: where to put whether the pages are anonymous and exclusive
+ *
+ * The state is looked up for each page, not for the folio: in a folio that is
+ * shared in part both kinds stand side by side.
+ *
+ * PTE bits that may differ inside the range: all, the frame included.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of present entries alike, 1 to @max_nr.
+ */
+static __always_inline unsigned int
+anon_exclusive_ptes(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep,
+		    unsigned int max_nr, bool *exclusive)
+{
+	struct pte_folio_cache last = { .nr_pages = 0 };
+	pte_t pte = ptep_get(ptep);
+	struct page *page;
+	unsigned int nr = 0;
+
+	page = pte_anon_page(vma, addr, pte, &last);
+	*exclusive = page_is_exclusive(page);
+	for (;;) {
+		unsigned int i, end = nr + pte_batch_hint(ptep + nr, pte);
+
+		/* One block is one folio: only its page flags are left. */
+		for (i = nr + 1; i < min(end, max_nr); i++)
+			if (page_is_exclusive(page ? ++page : NULL) !=
+			    *exclusive)
+				return i;
+		nr = end;
+		if (nr >= max_nr)
+			return max_nr;
+		pte = ptep_get(ptep + nr);
+		if (!pte_present(pte))
+			return nr;
+		page = pte_anon_page(vma, addr + nr * PAGE_SIZE, pte, &last);
+		if (page_is_exclusive(page) != *exclusive)
+			return nr;
+	}
+}
+
+/**
+ * modprot_upgrade() - what lets an entry of a writable VMA become writable
+ * @vma: the VMA
+ *
+ * Context: the mmap lock or the VMA lock is held.
+ * Return: flags for modify_prot_ptes(). With MODPROT_MKWRITE, the caller has
+ * to take that flag out for pages that are not exclusive.
+ */
+static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
+{
+	modprot_t flags;
+
+	if (WARN_ON_ONCE(!(vma->vm_flags & VM_WRITE)))
+		return MODPROT_NONE;
+
+	/*
+	 * Private: what the write-fault handler would do without looking
+	 * further, that is exclusive anonymous pages. Shared: a dirty entry
+	 * says that the filesystem has been told.
+	 */
+	flags = vma->vm_flags & VM_SHARED ? MODPROT_MKWRITE_DIRTY :
+					    MODPROT_MKWRITE;
+	if (vma_soft_dirty_enabled(vma))
+		flags |= MODPROT_SOFT_DIRTY_WP;
+	if (userfaultfd_wp(vma))
+		flags |= MODPROT_KEEP_UFFD_WP;
+	return flags;
+}
+
+/**
+ * tlb_modify_prot_ptes() - change a range's protection, note what to flush
+ * @tlb: what to note it in; NULL if the caller flushes the range anyway
+ * @vma: VMA the pages are mapped in
+ * @addr: address of the first page
+ * @ptep: page table pointer of the first entry
+ * @nr: number of entries, all present
+ * @newprot: the new protection
+ * @flags: what else to change, for all entries
+ *
+ * The flush decision for a whole range: taken for every group of entries that
+ * changed alike, not from the range's first entry.
+ *
+ * PTE bits that may differ inside the range: all, the frame included.
+ *
+ * Context: the page table lock is held.
+ */
+static __always_inline void
+tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
+		     unsigned long addr, pte_t *ptep, unsigned int nr,
+		     pgprot_t newprot, modprot_t flags)
+{
+	while (nr) {
+		pte_t old_pte, new_pte;
+		unsigned int done;
+
+		done = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags,
+					&old_pte, &new_pte);
+		if (tlb && pte_needs_flush(old_pte, new_pte))
+			tlb_flush_pte_range(tlb, addr, done * PAGE_SIZE);
+		nr -= done;
+		ptep += done;
+		addr += done * PAGE_SIZE;
+	}
+}
+
+/**
+ * change_present_ptes() - change_protection() for a run of present entries
+ * @tlb: where to note what to flush; NULL if the caller flushes the range
+ * @vma: VMA the pages are mapped in
+ * @addr: address of the first page
+ * @ptep: page table pointer of the first entry, present
+ * @max_nr: number of entries that may be changed, within VMA and page table
+ * @newprot: the new protection
+ * @cp_flags: MM_CP_UFFD_WP, MM_CP_UFFD_WP_RESOLVE, MM_CP_TRY_CHANGE_WRITABLE
+ *
+ * Pages are looked at only if exclusiveness decides whether an entry may
+ * become writable, that is never when rights are taken.
+ *
+ * PTE bits that may differ inside the range: all, the frame included.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries changed, 1 to @max_nr: as many as are present.
+ */
+static inline unsigned int
+change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
+		    unsigned long addr, pte_t *ptep, unsigned int max_nr,
+		    pgprot_t newprot, unsigned long cp_flags)
+{
+	modprot_t flags = MODPROT_NONE;
+	unsigned int done, nr;
+
+	if (cp_flags & MM_CP_UFFD_WP)
+		flags |= MODPROT_UFFD_WP;
+	if (cp_flags & MM_CP_UFFD_WP_RESOLVE)
+		flags |= MODPROT_UFFD_WP_RESOLVE;
+	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
+		flags |= modprot_upgrade(vma);
+
+	if (!(flags & MODPROT_MKWRITE)) {
+		nr = pte_run_present(ptep, ptep_get(ptep), max_nr);
+		tlb_modify_prot_ptes(tlb, vma, addr, ptep, nr, newprot, flags);
+		return nr;
+	}
+
+	for (done = 0; done < max_nr; done += nr) {
+		modprot_t now = flags;
+		bool exclusive;
+
+		if (done && !pte_present(ptep_get(ptep + done)))
+			break;
+		nr = anon_exclusive_ptes(vma, addr + done * PAGE_SIZE,
+					 ptep + done, max_nr - done,
+					 &exclusive);
+		if (!exclusive)
+			now &= ~MODPROT_MKWRITE;
+		tlb_modify_prot_ptes(tlb, vma, addr + done * PAGE_SIZE,
+				     ptep + done, nr, newprot, now);
+	}
+	return done;
+}
+
+/**
+ * numa_rebuild_ptes() - make a folio's NUMA hinting entries accessible again
+ * @vmf: the fault
+ * @vma: VMA the pages are mapped in
+ * @folio: the large folio
+ * @addr: address of the first page
+ * @ptep: page table pointer of the first entry, a PROT_NONE one of @folio
+ * @max_nr: number of entries that may be changed, within VMA and page table
+ * @write_upgrade: entries may become writable where nothing speaks against it
+ *
+ * PTE bits that may differ inside the range: all but the frame's order.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries changed, 1 to @max_nr.
+ */
+static inline unsigned int
+numa_rebuild_ptes(struct vm_fault *vmf, struct vm_area_struct *vma,
+		  struct folio *folio, unsigned long addr, pte_t *ptep,
+		  unsigned int max_nr, bool write_upgrade)
+{
+	modprot_t flags = MODPROT_MKYOUNG;
+	unsigned long pfn = pte_pfn(ptep_get(ptep));
+	unsigned int nr;
+
+	max_nr = min_t(unsigned long, max_nr,
+		       folio_pfn(folio) + folio_nr_pages(folio) - pfn);
+	for (nr = 1; nr < max_nr; nr++) {
+		pte_t pte = ptep_get(ptep + nr);
+
+		if (!pte_present(pte) || !pte_protnone(pte) ||
+		    pte_pfn(pte) != pfn + nr)
+			break;
+	}
+
+	if (write_upgrade)
+		flags |= modprot_upgrade(vma);
+	if (flags & MODPROT_MKWRITE) {
+		bool exclusive;
+
+		nr = anon_exclusive_ptes(vma, addr, ptep, nr, &exclusive);
+		if (!exclusive)
+			flags &= ~MODPROT_MKWRITE;
+	}
+	/* Safe because what was not accessible is in no TLB. */
+	tlb_modify_prot_ptes(NULL, vma, addr, ptep, nr, vma->vm_page_prot,
+			     flags);
+	update_mmu_cache_range(vmf, vma, addr, ptep, nr);
+	return nr;
+}
+
+/* The part of a folio that one page table maps in one VMA, in order. */
+struct folio_window {
+	struct page *page;
+	pte_t *ptep;
+	unsigned long addr;
+	unsigned int nr;
+};
+
+/*
+ * Clamped to the folio, the VMA and the page table, by counting pages from the
+ * faulting one: no address can wrap.
+ */
+static inline void folio_fault_window(struct folio_window *win,
+				      struct vm_fault *vmf, struct folio *folio)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned long addr = vmf->address & PAGE_MASK;
+	unsigned long idx = folio_page_idx(folio, vmf->page);
+	unsigned long before, after;
+
+	before = min3(idx, (addr - vma->vm_start) >> PAGE_SHIFT,
+		      pte_index(addr));
+	after = min3(folio_nr_pages(folio) - idx,
+		     (vma->vm_end - addr) >> PAGE_SHIFT,
+		     (unsigned long)PTRS_PER_PTE - pte_index(addr));
+	win->page = vmf->page - before;
+	win->ptep = vmf->pte - before;
+	win->addr = addr - before * PAGE_SIZE;
+	win->nr = before + after;
+}
+
+/* Does this entry map the page that stands at its place in the window? */
+static __always_inline bool window_maps(pte_t pte, unsigned long pfn)
+{
+	return pte_present(pte) && pte_pfn(pte) == pfn;
+}
+
+static inline unsigned int window_count_ptes(const struct folio_window *win)
+{
+	unsigned long pfn = page_to_pfn(win->page);
+	unsigned int i, found = 0;
+
+	for (i = 0; i < win->nr; i++)
+		found += window_maps(ptep_get(win->ptep + i), pfn + i);
+	return found;
+}
+
+/*
+ * Prove that this process alone has the folio: every reference to it is one of
+ * the entries just counted in the locked page table. One reference more, be it
+ * from the swap cache, a GUP pin, a mapping elsewhere (another VMA of this
+ * process included, because the rmap moves to this VMA's), reclaim or migration
+ * under way, and the answer is no.
+ */
+static inline bool folio_refs_are_ptes(struct folio *folio, unsigned int nr)
+{
+	return folio_ref_count(folio) == nr && folio_mapcount(folio) == nr &&
+	       !folio_test_swapcache(folio) && !folio_test_ksm(folio);
+}
+
+static inline bool window_claim_folio(const struct folio_window *win,
+				      struct vm_area_struct *vma,
+				      struct folio *folio)
+{
+	unsigned int nr = window_count_ptes(win);
+	bool exclusive;
+
+	/* Unlocked first: most shared folios are seen as such here. */
+	if (!folio_refs_are_ptes(folio, nr) || !folio_trylock(folio))
+		return false;
+	exclusive = folio_refs_are_ptes(folio, nr);
+	if (exclusive)
+		folio_move_anon_rmap(folio, vma);
+	folio_unlock(folio);
+	return exclusive;
+}
+
+/* May this entry become writable without a fault of its own? */
+static __always_inline bool window_may_write(pte_t pte, modprot_t flags)
+{
+	return !pte_write(pte) && modprot_may_write(pte, flags);
+}
+
+static inline void window_mkwrite(struct vm_fault *vmf, unsigned long addr,
+				  pte_t *ptep, unsigned int nr)
+{
+	if (nr && set_access_flags_ptes(vmf->vma, addr, ptep, nr, SAF_WRITE))
+		update_mmu_cache_range(vmf, vmf->vma, addr, ptep, nr);
+}
+
+/*
+ * Mark every mapped page exclusive; make those entries writable that may be.
+ * Accessed, dirty and soft-dirty stay what they were: a neighbour that is
+ * never written is not written back because of us.
+ */
+static inline void window_reuse(const struct folio_window *win,
+				struct vm_fault *vmf)
+{
+	unsigned long pfn = page_to_pfn(win->page);
+	modprot_t flags = modprot_upgrade(vmf->vma);
+	unsigned int i, run = 0;
+
+	for (i = 0; i < win->nr; i++) {
+		pte_t pte = ptep_get(win->ptep + i);
+		bool mapped = window_maps(pte, pfn + i);
+
+		if (mapped && !PageAnonExclusive(win->page + i))
+			SetPageAnonExclusive(win->page + i);
+		if (mapped && window_may_write(pte, flags)) {
+			run++;
+			continue;
+		}
+		window_mkwrite(vmf, win->addr + (i - run) * PAGE_SIZE,
+			       win->ptep + i - run, run);
+		run = 0;
+	}
+	window_mkwrite(vmf, win->addr + (i - run) * PAGE_SIZE,
+		       win->ptep + i - run, run);
+}
+
+/**
+ * wp_reuse_large_folio() - reuse a whole large folio in one write fault
+ * @vmf: the fault, with vmf->page, vmf->pte and vmf->ptl set
+ * @folio: the anonymous folio of vmf->page
+ *
+ * If the folio belongs to this process alone (after a fork whose child is
+ * gone), its pages become exclusive and the entries around the faulting one
+ * writable, as far as this page table maps the folio in this VMA. The faulting
+ * entry is left to the caller, who finishes it as that of any exclusive page.
+ *
+ * Not for small folios, unsharing faults or a VMA without VM_WRITE.
+ *
+ * PTE bits that may differ inside the range: all but the frame's order.
+ *
+ * Context: the page table lock is held. The folio is locked for a moment, by
+ * trying only.
+ * Return: true if vmf->page is exclusive now; false if nothing was changed.
+ */
+static inline bool wp_reuse_large_folio(struct vm_fault *vmf,
+					struct folio *folio)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct folio_window win;
+
+	if (!folio_test_large(folio) || (vmf->flags & FAULT_FLAG_UNSHARE) ||
+	    !(vma->vm_flags & VM_WRITE))
+		return false;
+
+	folio_fault_window(&win, vmf, folio);
+	if (!window_claim_folio(&win, vma, folio))
+		return false;
+	window_reuse(&win, vmf);
+	if (!SET_ACCESS_FLAGS_PTES_FLUSHES)
+		flush_tlb_local_ptes(vma, win.addr, win.nr);
+	return true;
+}
+
+#endif /* _LINUX_FOLIO_PTE_BATCH_H */
