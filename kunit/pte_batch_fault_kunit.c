@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Write faults on a large anonymous folio as fork() and the child's exit leave
+ * it: mapped read-only, no page marked exclusive.  If nobody else holds a
+ * reference, one fault makes the whole folio ours; with any other reference
+ * the fault copies one page, as it always did.
+ */
+#include <kunit/test.h>
+#include <linux/highmem.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/mm_inline.h>
+#include <linux/mmu_notifier.h>
+#include <linux/rmap.h>
+#include <linux/sched/mm.h>
+#include <linux/swap.h>
+#include "../../internal.h"
+
+#define FAULT_ORDER	4
+#define FAULT_NR	((unsigned int)BIT(FAULT_ORDER))
+/* Where the folio starts: away from any alignment of its own. */
+#define FAULT_OFFSET	(3 * PAGE_SIZE)
+
+struct fault {
+	struct kunit *test;
+	struct mm_struct *mm;
+	struct vm_area_struct *vma;
+	struct folio *folio;
+	unsigned long addr;
+	unsigned int nr;
+	int refs;
+	bool dirty[FAULT_NR];
+};
+
+static pte_t *fault_slot(struct fault *f, unsigned int i, spinlock_t **ptl)
+{
+	unsigned long addr = f->addr + i * PAGE_SIZE;
+
+	return pte_offset_map_lock(f->mm, pmd_off(f->mm, addr), addr, ptl);
+}
+
+static pte_t fault_pte(struct fault *f, unsigned int i)
+{
+	spinlock_t *ptl = NULL;
+	pte_t *ptep = fault_slot(f, i, &ptl);
+	pte_t pte;
+
+	if (!ptep)
+		return __pte(0);
+	pte = ptep_get(ptep);
+	pte_unmap_unlock(ptep, ptl);
+	return pte;
+}
+
+static void fault_set_pte(struct fault *f, unsigned int i, pte_t pte)
+{
+	spinlock_t *ptl = NULL;
+	pte_t *ptep = fault_slot(f, i, &ptl);
+
+	if (!ptep)
+		return;
+	set_pte_at(f->mm, f->addr + i * PAGE_SIZE, ptep, pte);
+	pte_unmap_unlock(ptep, ptl);
+}
+
+static bool fault_map_page(struct fault *f, unsigned int i)
+{
+	unsigned long addr = f->addr + i * PAGE_SIZE;
+	pte_t pte = mk_pte(folio_page(f->folio, i), f->vma->vm_page_prot);
+	spinlock_t *ptl = NULL;
+	pte_t *ptep = get_locked_pte(f->mm, addr, &ptl);
+
+	if (!ptep)
+		return false;
+	f->dirty[i] = i % 3;
+	pte = pte_wrprotect(f->dirty[i] ? pte_mkdirty(pte) : pte_mkclean(pte));
+	pte = i % 2 ? pte_mkyoung(pte) : pte_mkold(pte);
+	set_pte_at(f->mm, addr, ptep, pte);
+	pte_unmap_unlock(ptep, ptl);
+	return true;
+}
+
+/* mmap lock held for writing. */
+static bool fault_map_folio(struct fault *f, unsigned int order)
+{
+	unsigned int i;
+
+	f->nr = 1U << order;
+	if (anon_vma_prepare(f->vma))
+		return false;
+	f->folio = folio_alloc(GFP_HIGHUSER_MOVABLE, order);
+	if (!f->folio || mem_cgroup_charge(f->folio, f->mm, GFP_KERNEL))
+		return false;
+	for (i = 0; i < f->nr; i++)
+		memset_page(folio_page(f->folio, i), 'a' + i, 0, PAGE_SIZE);
+	__folio_mark_uptodate(f->folio);
+	folio_add_new_anon_rmap(f->folio, f->vma, f->addr, RMAP_EXCLUSIVE);
+	folio_add_lru_vma(f->folio, f->vma);
+	lru_add_drain();
+	folio_ref_add(f->folio, f->nr - 1);
+	add_mm_counter(f->mm, MM_ANONPAGES, f->nr);
+	for (i = 0; i < f->nr; i++) {
+		ClearPageAnonExclusive(folio_page(f->folio, i));
+		if (!fault_map_page(f, i))
+			return false;
+	}
+	f->refs = folio_ref_count(f->folio);
+	return true;
+}
+
+/* A folio of @order, its first entry @before bytes before a table's end. */
+static struct fault *fault_setup(struct kunit *test, unsigned int order,
+				 unsigned long before)
+{
+	struct fault *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	unsigned long addr;
+	bool mapped;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->test = test;
+	addr = kunit_vm_mmap(test, NULL, 0, 3 * PMD_SIZE,
+			     PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	KUNIT_ASSERT_FALSE(test, !addr || IS_ERR_VALUE(addr));
+	f->mm = current->mm;
+	addr = ALIGN(addr, PMD_SIZE);
+	f->addr = before ? addr + PMD_SIZE - before : addr + FAULT_OFFSET;
+	mmap_write_lock(f->mm);
+	f->vma = vma_lookup(f->mm, f->addr);
+	mapped = fault_map_folio(f, order);
+	mmap_write_unlock(f->mm);
+	KUNIT_ASSERT_TRUE(test, mapped);
+	return f;
+}
+
+static void fault_take(struct fault *f, unsigned int i, unsigned int flags)
+{
+	vm_fault_t ret;
+
+	mmap_read_lock(f->mm);
+	ret = handle_mm_fault(f->vma, f->addr + i * PAGE_SIZE, flags, NULL);
+	mmap_read_unlock(f->mm);
+	KUNIT_EXPECT_FALSE(f->test, ret & (VM_FAULT_ERROR | VM_FAULT_RETRY));
+}
+
+static bool fault_maps(struct fault *f, unsigned int i)
+{
+	return pte_pfn(fault_pte(f, i)) == folio_pfn(f->folio) + i;
+}
+
+static bool fault_exclusive(struct fault *f, unsigned int i)
+{
+	return PageAnonExclusive(folio_page(f->folio, i));
+}
+
+/* Entry @i still maps its page, and its page is (or is not) marked. */
+static void fault_expect(struct fault *f, unsigned int i, bool write,
+			 bool exclusive)
+{
+	struct kunit *test = f->test;
+	pte_t pte = fault_pte(f, i);
+
+	KUNIT_EXPECT_TRUE_MSG(test, fault_maps(f, i), "entry %u", i);
+	KUNIT_EXPECT_EQ_MSG(test, !!pte_write(pte), write, "entry %u", i);
+	KUNIT_EXPECT_EQ_MSG(test, fault_exclusive(f, i), exclusive,
+			    "entry %u", i);
+}
+
+/* A neighbour: its accessed and dirty bits are its own. */
+static void fault_expect_other(struct fault *f, unsigned int i, bool write,
+			       bool exclusive)
+{
+	pte_t pte = fault_pte(f, i);
+
+	fault_expect(f, i, write, exclusive);
+	KUNIT_EXPECT_EQ_MSG(f->test, !!pte_dirty(pte), f->dirty[i],
+			    "entry %u", i);
+	KUNIT_EXPECT_EQ_MSG(f->test, !!pte_young(pte), i % 2, "entry %u", i);
+}
+
+static void fault_expect_reused(struct fault *f, unsigned int hit)
+{
+	struct kunit *test = f->test;
+	unsigned int i;
+
+	KUNIT_EXPECT_TRUE(test, pte_dirty(fault_pte(f, hit)));
+	KUNIT_EXPECT_EQ(test, folio_ref_count(f->folio), f->refs);
+	KUNIT_EXPECT_EQ(test, folio_mapcount(f->folio), f->refs);
+	for (i = 0; i < f->nr; i++) {
+		if (i == hit)
+			fault_expect(f, i, true, true);
+		else
+			fault_expect_other(f, i, true, true);
+	}
+}
+
+/* One page was copied, and nothing is known about the others. */
+static void fault_expect_copied(struct fault *f, unsigned int hit)
+{
+	struct kunit *test = f->test;
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, fault_maps(f, hit));
+	KUNIT_EXPECT_FALSE(test, fault_exclusive(f, hit));
+	for (i = 0; i < f->nr; i++)
+		if (i != hit)
+			fault_expect_other(f, i, false, false);
+}
+
+static void fault_need_reuse(struct kunit *test)
+{
+	if (!__is_defined(HAVE_wp_reuse_large_folio))
+		kunit_skip(test, "this tree copies each page of a large folio");
+}
+
+static void fault_reuse(struct kunit *test)
+{
+	static const unsigned int orders[] = { 1, 2, 3, 4 };
+	unsigned int o, hit;
+	struct fault *f;
+
+	fault_need_reuse(test);
+	for (o = 0; o < ARRAY_SIZE(orders); o++) {
+		for (hit = 0; hit < 1U << orders[o]; hit++) {
+			f = fault_setup(test, orders[o], 0);
+			fault_take(f, hit, FAULT_FLAG_WRITE);
+			fault_expect_reused(f, hit);
+		}
+	}
+}
+
+/* What was unmapped since no longer counts. */
+static void fault_reuse_partly_mapped(struct kunit *test)
+{
+	struct fault *f;
+	unsigned int i;
+
+	fault_need_reuse(test);
+	f = fault_setup(test, FAULT_ORDER, 0);
+	vm_munmap(f->addr + 12 * PAGE_SIZE, 4 * PAGE_SIZE);
+	vm_munmap(f->addr, 2 * PAGE_SIZE);
+	f->vma = find_vma(f->mm, f->addr + 2 * PAGE_SIZE);
+	fault_take(f, 5, FAULT_FLAG_WRITE);
+	fault_expect(f, 5, true, true);
+	for (i = 2; i < 12; i++)
+		if (i != 5)
+			fault_expect_other(f, i, true, true);
+	KUNIT_EXPECT_EQ(test, folio_ref_count(f->folio), 10);
+}
+
+/* The contents and the neighbours in the table stay what they were. */
+static void fault_reuse_neighbours(struct kunit *test)
+{
+	struct fault *f, *g;
+	unsigned int i;
+	u8 *text;
+
+	fault_need_reuse(test);
+	f = fault_setup(test, FAULT_ORDER, 0);
+	g = kunit_kzalloc(test, sizeof(*g), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, g);
+	*g = *f;
+	g->addr = f->addr + FAULT_NR * PAGE_SIZE;
+	mmap_write_lock(f->mm);
+	KUNIT_EXPECT_TRUE(test, fault_map_folio(g, FAULT_ORDER));
+	mmap_write_unlock(f->mm);
+
+	fault_take(f, FAULT_NR - 1, FAULT_FLAG_WRITE);
+	fault_expect_reused(f, FAULT_NR - 1);
+	for (i = 0; i < FAULT_NR; i++) {
+		fault_expect_other(g, i, false, false);
+		text = kmap_local_page(folio_page(f->folio, i));
+		KUNIT_EXPECT_EQ(test, text[17], 'a' + i);
+		kunmap_local(text);
+	}
+}
+
+static void fault_copy_extra_ref(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	folio_get(f->folio);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+	folio_put(f->folio);
+}
+
+/* One reference too many and one entry too few do not make it right. */
+static void fault_copy_ref_for_entry(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	folio_get(f->folio);
+	vm_munmap(f->addr + 15 * PAGE_SIZE, PAGE_SIZE);
+	f->nr--;
+	f->vma = find_vma(f->mm, f->addr);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+	folio_put(f->folio);
+}
+
+static void fault_copy_pinned(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	folio_ref_add(f->folio, 1);
+	atomic_inc(&f->folio->_pincount);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+	atomic_dec(&f->folio->_pincount);
+	folio_put(f->folio);
+}
+
+static void fault_copy_swapcache(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	/* The swap cache holds one reference for each page. */
+	folio_ref_add(f->folio, f->nr);
+	folio_set_swapcache(f->folio);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+	folio_clear_swapcache(f->folio);
+	folio_put_refs(f->folio, f->nr);
+}
+
+/* Mapped by somebody else: another process's entry looks like this to us. */
+static void fault_copy_other_mapping(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+	struct page *page = folio_page(f->folio, 9);
+
+	folio_get(f->folio);
+	folio_add_anon_rmap_pte(f->folio, page, f->vma, f->addr, RMAP_NONE);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+	folio_remove_rmap_pte(f->folio, page, f->vma);
+	folio_put(f->folio);
+}
+
+/* The rest of the folio is mapped by the next table. */
+static void fault_copy_across_tables(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 6 * PAGE_SIZE);
+
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+}
+
+static void fault_split_vma(struct fault *f, unsigned int at)
+{
+	struct vm_area_struct *vma;
+	struct vma_iterator vmi;
+
+	vma_iter_init(&vmi, f->mm, f->addr);
+	mmap_write_lock(f->mm);
+	vma = vma_modify_flags(&vmi, NULL, f->vma, f->addr + at * PAGE_SIZE,
+			       f->vma->vm_end, f->vma->vm_flags | VM_DONTDUMP);
+	KUNIT_EXPECT_FALSE(f->test, IS_ERR(vma));
+	if (!IS_ERR(vma))
+		vm_flags_set(vma, VM_DONTDUMP);
+	f->vma = vma_lookup(f->mm, f->addr);
+	mmap_write_unlock(f->mm);
+}
+
+/* The rest of the folio is mapped by the next VMA. */
+static void fault_copy_across_vmas(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	fault_split_vma(f, 11);
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect_copied(f, 3);
+}
+
+/* An unsharing fault does not make anything writable, nor others exclusive. */
+static void fault_unshare(struct kunit *test)
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+
+	fault_take(f, 3, FAULT_FLAG_UNSHARE);
+	KUNIT_EXPECT_FALSE(test, pte_write(fault_pte(f, 3)));
+	fault_expect_copied(f, 3);
+}
+
+/* Entries that must fault on the first write keep doing so. */
+static void fault_keep(struct kunit *test, pte_t (*mark)(pte_t pte))
+{
+	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+	unsigned int i;
+
+	for (i = 4; i < 8; i++)
+		fault_set_pte(f, i, mark(fault_pte(f, i)));
+	fault_take(f, 3, FAULT_FLAG_WRITE);
+	fault_expect(f, 3, true, true);
+	for (i = 0; i < FAULT_NR; i++)
+		if (i != 3)
+			fault_expect_other(f, i, i < 4 || i >= 8, true);
+}
+
+static pte_t fault_mark_none(pte_t pte)
+{
+	return pte_modify(pte, vm_get_page_prot(VM_NONE));
+}
+
+static void fault_reuse_protnone(struct kunit *test)
+{
+	fault_need_reuse(test);
+	if (!pte_protnone(fault_mark_none(pfn_pte(1, PAGE_READONLY))))
+		kunit_skip(test, "no NUMA hinting entries here");
+	fault_keep(test, fault_mark_none);
+}
+
+static struct kunit_case fault_cases[] = {
+	KUNIT_CASE(fault_reuse),
+	KUNIT_CASE(fault_reuse_partly_mapped),
+	KUNIT_CASE(fault_reuse_neighbours),
+	KUNIT_CASE(fault_reuse_protnone),
+	KUNIT_CASE(fault_copy_extra_ref),
+	KUNIT_CASE(fault_copy_ref_for_entry),
+	KUNIT_CASE(fault_copy_pinned),
+	KUNIT_CASE(fault_copy_swapcache),
+	KUNIT_CASE(fault_copy_other_mapping),
+	KUNIT_CASE(fault_copy_across_tables),
+	KUNIT_CASE(fault_copy_across_vmas),
+	KUNIT_CASE(fault_unshare),
+	{}
+};
+
+static struct kunit_suite fault_suite = {
+	.name = "pte_batch_fault",
+	.test_cases = fault_cases,
+};
+
+kunit_test_suite(fault_suite);
+
+MODULE_DESCRIPTION("KUnit: write faults on exclusive large folios");
+MODULE_LICENSE("GPL");
