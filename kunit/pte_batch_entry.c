@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Entries and page tables for the KUnit suites of batched page-table helpers.
+ */
+#include <linux/gfp.h>
+#include <linux/log2.h>
+#include <linux/mman.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "pte_batch_entry.h"
+
+/* Guard, table, guard; the allocator rounds up to four. */
+#define TABLE_ORDER		2
+
+/* uffd-wp was renamed once: used where the tree has the name we know. */
+#ifdef HAVE_pte_mkuffd_wp
+#define ENTRY_HAS_UFFD_WP	IS_ENABLED(CONFIG_HAVE_ARCH_USERFAULTFD_WP)
+
+static pte_t entry_mkuffd_wp(pte_t pte)
+{
+	return pte_mkuffd_wp(pte);
+}
+
+static bool entry_uffd_wp(pte_t pte)
+{
+	return pte_uffd_wp(pte);
+}
+#else
+#define ENTRY_HAS_UFFD_WP	0
+
+static pte_t entry_mkuffd_wp(pte_t pte)
+{
+	return pte;
+}
+
+static bool entry_uffd_wp(pte_t pte)
+{
+	return false;
+}
+#endif
+
+/**
+ * batch_env_init() - make an mm, a VMA and pages to map
+ * @env: what to fill
+ *
+ * Return: 0, or -ENOMEM with nothing left allocated. A missing @env->folio is
+ * not an error: who needs it skips.
+ */
+int batch_env_init(struct batch_env *env)
+{
+	env->mm = mm_alloc();
+	if (!env->mm)
+		return -ENOMEM;
+
+	env->vma = kzalloc(sizeof(*env->vma), GFP_KERNEL);
+	if (!env->vma) {
+		batch_env_exit(env);
+		return -ENOMEM;
+	}
+
+	/* Low enough for every arch, and the first entry of some table. */
+	env->addr = 4 * PMD_SIZE;
+	env->vma->vm_mm = env->mm;
+	env->vma->vm_start = env->addr;
+	env->vma->vm_end = env->addr + PMD_SIZE;
+	vm_flags_init(env->vma, VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE);
+	env->vma->vm_page_prot = vm_get_page_prot(VM_READ | VM_WRITE);
+	env->folio = folio_alloc(GFP_KERNEL | __GFP_NOWARN,
+				 ilog2(PTRS_PER_PTE));
+	return 0;
+}
+
+void batch_env_exit(struct batch_env *env)
+{
+	if (env->folio)
+		folio_put(env->folio);
+	kfree(env->vma);
+	if (env->mm)
+		mmput(env->mm);
+	memset(env, 0, sizeof(*env));
+}
+
+int batch_table_init(struct batch_table *table)
+{
+	table->pages = __get_free_pages(GFP_KERNEL | __GFP_ZERO, TABLE_ORDER);
+	if (!table->pages)
+		return -ENOMEM;
+	table->ptep = (pte_t *)(table->pages + PAGE_SIZE);
+	return 0;
+}
+
+void batch_table_exit(struct batch_table *table)
+{
+	if (table->pages)
+		free_pages(table->pages, TABLE_ORDER);
+	table->pages = 0;
+}
+
+/**
+ * batch_table_fill() - put something that shows each touch in every slot
+ * @env: where the pages come from
+ * @table: what to fill
+ *
+ * Each entry can lose its write, young and dirty bit, and may be overwritten
+ * or cleared: whatever a helper does to one entry too many is seen.
+ */
+void batch_table_fill(struct batch_env *env, struct batch_table *table)
+{
+	unsigned int slot;
+
+	memset((void *)table->pages, TABLE_GUARD, PAGE_SIZE);
+	memset((void *)(table->pages + 2 * PAGE_SIZE), TABLE_GUARD, PAGE_SIZE);
+	memset(table->ptep, 0, PTRS_PER_PTE * sizeof(pte_t));
+	for (slot = 0; slot < PTRS_PER_PTE; slot++)
+		entry_set(env, table->ptep, slot,
+			  entry_build(env, batch_pfn(env, slot),
+				      ENTRY_WRITE | ENTRY_YOUNG | ENTRY_DIRTY));
+}
+
+bool batch_table_guards_hold(struct batch_table *table)
+{
+	const void *low = (void *)table->pages;
+
+	return !memchr_inv(low, TABLE_GUARD, PAGE_SIZE) &&
+	       !memchr_inv(low + 2 * PAGE_SIZE, TABLE_GUARD, PAGE_SIZE);
+}
+
+/**
+ * entry_fix_bits() - take out what cannot be in one entry together
+ * @bits: any combination
+ *
+ * Return: @bits without write where the entry is write protected for
+ * userfaultfd or allows no access at all: no kernel path makes such an entry.
+ */
+unsigned int entry_fix_bits(unsigned int bits)
+{
+	if (bits & (ENTRY_UFFD_WP | ENTRY_PROTNONE))
+		bits &= ~ENTRY_WRITE;
+	if (!IS_ENABLED(CONFIG_MEM_SOFT_DIRTY))
+		bits &= ~ENTRY_SOFT_DIRTY;
+	if (!ENTRY_HAS_UFFD_WP)
+		bits &= ~ENTRY_UFFD_WP;
+	/*
+	 * arm64 decides from the alignment alone whether a run becomes one
+	 * contiguous block, and a special entry must not be in one.
+	 */
+	if (!IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL) ||
+	    IS_ENABLED(CONFIG_ARM64_CONTPTE))
+		bits &= ~ENTRY_SPECIAL;
+	return bits;
+}
+
+bool entry_bits_possible(unsigned int bits)
+{
+	return entry_fix_bits(bits) == bits;
+}
+
+/**
+ * entry_build() - an entry with exactly these bits
+ * @env: whose VMA decides what writable means
+ * @pfn: page frame
+ * @bits: ENTRY_* flags for which entry_bits_possible() holds
+ *
+ * Built by the kernel's own pte_mk*() functions: a value made of raw bits
+ * could be one that the hardware reads as something else.
+ *
+ * Return: the entry.
+ */
+pte_t entry_build(struct batch_env *env, unsigned long pfn, unsigned int bits)
+{
+	unsigned long access = bits & ENTRY_PROTNONE ? VM_NONE : VM_READ;
+	pte_t pte = pfn_pte(pfn, vm_get_page_prot(access));
+
+	pte = bits & ENTRY_YOUNG ? pte_mkyoung(pte) : pte_mkold(pte);
+	if (bits & ENTRY_WRITE)
+		pte = pte_mkwrite(pte, env->vma);
+	pte = bits & ENTRY_DIRTY ? pte_mkdirty(pte) : pte_mkclean(pte);
+	/* After dirty, which sets soft-dirty too on some arches. */
+	pte = bits & ENTRY_SOFT_DIRTY ? pte_mksoft_dirty(pte) :
+					pte_clear_soft_dirty(pte);
+	if (bits & ENTRY_UFFD_WP)
+		pte = entry_mkuffd_wp(pte);
+	if (bits & ENTRY_SPECIAL)
+		pte = pte_mkspecial(pte);
+	return pte;
+}
+
+/* Store one entry in an empty or a filled slot. */
+void entry_set(struct batch_env *env, pte_t *table, unsigned int slot,
+	       pte_t pte)
+{
+	unsigned long addr = batch_addr(env, slot);
+
+	pte_clear(env->mm, addr, table + slot);
+	set_pte_at(env->mm, addr, table + slot, pte);
+}
+
+u64 entry_raw(pte_t pte)
+{
+	return pte_val(pte);
+}
+
+/**
+ * entry_text() - decode an entry for a message
+ * @text: ENTRY_TEXT bytes
+ * @pte: entry
+ *
+ * Return: @text.
+ */
+const char *entry_text(char *text, pte_t pte)
+{
+	if (pte_none(pte)) {
+		snprintf(text, ENTRY_TEXT, "%#llx (none)", entry_raw(pte));
+		return text;
+	}
+	if (!pte_present(pte)) {
+		snprintf(text, ENTRY_TEXT, "%#llx (not present)",
+			 entry_raw(pte));
+		return text;
+	}
+	snprintf(text, ENTRY_TEXT, "%#llx (present%s%s%s%s%s%s%s pfn %#lx)",
+		 entry_raw(pte),
+		 pte_write(pte) ? " write" : "",
+		 pte_young(pte) ? " young" : "",
+		 pte_dirty(pte) ? " dirty" : "",
+		 pte_soft_dirty(pte) ? " soft-dirty" : "",
+		 entry_uffd_wp(pte) ? " uffd-wp" : "",
+		 pte_protnone(pte) ? " protnone" : "",
+		 pte_special(pte) ? " special" : "",
+		 pte_pfn(pte));
+	return text;
+}
