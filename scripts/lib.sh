@@ -36,10 +36,12 @@ die()
 # Print the elapsed time of a long step now and then: it is alive.
 _ticker()
 {
-	local start=$SECONDS pid=$1 name=$2 every=30
+	local start=$SECONDS pid=$1 name=$2 every=30 never
 
 	[ -t 2 ] && every=5
-	while sleep "$every" && kill -0 "$pid" 2>/dev/null; do
+	# A pipe in which nothing ever arrives: no sleep is left behind.
+	exec {never}<> <(:)
+	while ! read -rt "$every" -u "$never" && kill -0 "$pid" 2>/dev/null; do
 		printf '  %-8s%s, %d s so far\n' '...' "$name" $((SECONDS - start)) >&2
 	done
 }
@@ -61,8 +63,6 @@ quiet()
 	_ticker "$pid" "$(basename "$log" .log)" &
 	ticker=$!
 	wait "$pid" || status=$?
-	# The ticker's sleep goes with it.
-	pkill -P "$ticker" 2>/dev/null || true
 	kill "$ticker" 2>/dev/null || true
 	wait "$ticker" 2>/dev/null || true
 	if [ "$status" != 0 ]; then
