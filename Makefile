@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The front door.  Each target is a script of its own below scripts/, with the
+# variables in its environment; `make` alone says what there is.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED
+# An empty ARCH= in the environment would be an architecture to Kbuild.
+ifneq ($(ARCH),)
+export ARCH
+endif
+ifneq ($(CROSS_COMPILE),)
+export CROSS_COMPILE
+endif
+# Kernel builds below us are no sub-makes of ours: no flags, no variables.
+MAKEOVERRIDES :=
+unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
+# Empty is the same as not given.
+$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED, \
+	$(if $($(name)),,$(eval unexport $(name))))
+
+targets := fetch deps probe series apply unapply kunit mutants check \
+	check-headers check-cocci check-apply check-series check-style clean
+
+.PHONY: help bench $(targets)
+
+help:			## this text
+	@scripts/help
+
+apply:			## batch KDIR (without KDIR: Debian's linux-source-KVER, in a copy of our own)
+unapply:		## take the series out of KDIR again, byte for byte
+series:			## write the patches to out/<version>/; KDIR is only read
+probe:			## what KDIR has and what would be done to it, without building
+fetch:			## unpack Debian's pristine linux-source-KVER below .cache/
+deps:			## install the Debian packages that are missing
+kunit:			## run the suites under UML (KDIR: on that tree, batched or not)
+mutants:		## plant known faults; each must be caught by a named case
+check:			## every test that needs no second architecture, summed up
+check-headers:		## the headers compile, for every architecture we have a compiler for
+check-cocci:		## the semantic patches do what their examples say
+check-apply:		## apply, unapply and every refusal
+check-series:		## each patch builds alone, and is clean for the kernel's checkers
+check-style:		## shell, Python, C, spelling
+clean:			## remove out/ and the build folders, keep the fetched trees
+
+$(targets):
+	@scripts/$@
+
+bench:			## boot batched and pristine kernels in QEMU and compare
+	@bench/run
