@@ -16,12 +16,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -429,6 +432,67 @@ static const char *test_second_child(const struct kind *k, char *p)
 	return holds(p, 0, 1, second) ? NULL : "a store was lost";
 }
 
+/* One page in each table is all that a child keeps of a shared folio. */
+static bool is_kept(size_t i)
+{
+	return i == 5 || i == 600;
+}
+
+static void keep_part(char *p)
+{
+	size_t i;
+
+	for (i = 0; i < PAGES; i++)
+		if (!is_kept(i))
+			munmap(p + i * PAGE, PAGE);
+}
+
+static bool kept_hold(char *p, pattern value)
+{
+	size_t i;
+
+	for (i = 0; i < PAGES; i++)
+		if (is_kept(i) && *word(p, i) != value(i))
+			return false;
+	return true;
+}
+
+static bool child_keeps_part(char *p)
+{
+	keep_part(p);
+	tell_parent();
+	await_parent();
+	return kept_hold(p, first);
+}
+
+static const char *test_child_keeps_part(const struct kind *k, char *p)
+{
+	pid_t pid = child_start(child_keeps_part, p);
+
+	child_says();
+	fill(p, 0, 1, second);
+	child_go();
+	if (!child_end(pid))
+		return "the child saw the parent's store";
+	return holds(p, 0, 1, second) ? NULL : "a store was lost";
+}
+
+static const char *test_parent_keeps_part(const struct kind *k, char *p)
+{
+	pid_t pid = child_start(child_sees_first, p);
+	size_t i;
+
+	child_says();
+	keep_part(p);
+	for (i = 0; i < PAGES; i++)
+		if (is_kept(i))
+			*word(p, i) = second(i);
+	child_go();
+	if (!child_end(pid))
+		return "the child saw the parent's store";
+	return kept_hold(p, second) ? NULL : "a store was lost";
+}
+
 /* ---- References other than mappings ---- */
 
 static const size_t spliced[] = { 0, 5, 15, 16, 511, 700, 1023 };
@@ -586,6 +650,25 @@ static const char *test_dontneed_part(const struct kind *k, char *p)
 	return NULL;
 }
 
+/* What is written after MADV_FREE must stay; what is not may be either. */
+static const char *test_free_part(const struct kind *k, char *p)
+{
+	size_t i;
+
+	madvise(p + 3 * PAGE, 600 * PAGE, MADV_FREE);
+	fork_and_exit();
+	for (i = 0; i < PAGES; i += 2)
+		*word(p, i) = ~i;
+	madvise(p, SIZE, MADV_PAGEOUT);
+	for (i = 0; i < PAGES; i++) {
+		bool freed = i >= 3 && i < 603;
+
+		if (*word(p, i) != (i % 2 ? i : ~i) && !(freed && i % 2 && !*word(p, i)))
+			return "contents changed";
+	}
+	return NULL;
+}
+
 static const char *test_mremap_part(const struct kind *k, char *p)
 {
 	size_t i, from = 5, nr = 700;
@@ -723,6 +806,16 @@ static const char *test_uffd_wp(const struct kind *k, char *p)
 
 /* ---- Swap ---- */
 
+static bool any_swapped(char *p)
+{
+	size_t i, n = 0;
+
+	pagemap(p, SIZE, after);
+	for (i = 0; i < PAGES; i++)
+		n += !!(after[i] & PM_SWAP);
+	return n;
+}
+
 static const char *test_swapped(const struct kind *k, char *p)
 {
 	if (madvise(p + 100 * PAGE, 300 * PAGE, MADV_PAGEOUT))
@@ -731,6 +824,8 @@ static const char *test_swapped(const struct kind *k, char *p)
 	if (stores_done(p, second) || !holds(p, 0, 1, first))
 		return "wrong rights or contents when read-only";
 	madvise(p, SIZE, MADV_PAGEOUT);
+	if (!any_swapped(p))
+		return "nothing was swapped out";
 	mprotect(p, SIZE, RW);
 	if (stores_done(p, second) != PAGES)
 		return "a store faulted";
@@ -758,6 +853,51 @@ static const char *test_swapped_fork(const struct kind *k, char *p)
 	fill(p, 0, 1, third);
 	madvise(p, SIZE, MADV_PAGEOUT);
 	return holds(p, 0, 1, third) ? NULL : "a store after swap-in was lost";
+}
+
+/* ---- NUMA hinting ---- */
+
+static unsigned long vmstat(const char *name)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	unsigned long value, found = 0;
+	char word_read[64];
+
+	while (f && fscanf(f, "%63s %lu", word_read, &value) == 2)
+		if (!strcmp(word_read, name))
+			found = value;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/*
+ * The scanner takes the rights away while this process runs, and each access
+ * gives them back: nobody may notice.  Ten seconds are plenty for it to come.
+ */
+static const char *test_numa_hinting(const struct kind *k, char *p)
+{
+	unsigned long start = vmstat("numa_hint_faults");
+	time_t end = time(NULL) + 10;
+	size_t i, round = 0;
+
+	put("/proc/sys/kernel/numa_balancing", "1");
+	fill(p, 0, 1, second);
+	while (vmstat("numa_hint_faults") < start + 20 && time(NULL) < end) {
+		round++;
+		for (i = round % 3; i < PAGES; i += 3)
+			*word(p, i) = *word(p, i) + 1;
+		for (i = round % 3; i < PAGES; i += 3)
+			*word(p, i) = *word(p, i) - 1;
+		if (!(round % 16)) {
+			mprotect(p, SIZE, PROT_READ);
+			mprotect(p, SIZE, RW);
+		}
+	}
+	put("/proc/sys/kernel/numa_balancing", "0");
+	if (!holds(p, 0, 1, second))
+		return "a store was lost";
+	return vmstat("numa_hint_faults") > start ? NULL : "no hinting fault was seen";
 }
 
 /* ---- Threads ---- */
@@ -1067,18 +1207,22 @@ static const struct test {
 	{ "child-takes-over", test_child_takes_over },
 	{ "grandchild", test_grandchild },
 	{ "second-child", test_second_child },
+	{ "child-keeps-part", test_child_keeps_part },
+	{ "parent-keeps-part", test_parent_keeps_part },
 	{ "vmsplice-child", test_vmsplice_child },
 	{ "vmsplice-parent", test_vmsplice_parent },
 	{ "pinned", test_pinned },
 	{ "pinned-after-fork", test_pinned_after_fork },
 	{ "munmap-part", test_munmap_part },
 	{ "dontneed-part", test_dontneed_part },
+	{ "free-part", test_free_part },
 	{ "mremap-part", test_mremap_part },
 	/* A PMD is one entry: it can only be soft-dirty as a whole. */
 	{ "soft-dirty", test_soft_dirty, K_2M_PMD },
 	{ "uffd-wp", test_uffd_wp },
 	{ "swapped", test_swapped },
 	{ "swapped-fork", test_swapped_fork },
+	{ "numa-hinting", test_numa_hinting },
 	{ "threads", test_threads },
 	{ "threads-fork", test_threads_fork },
 	{ "random", test_random },
@@ -1106,6 +1250,17 @@ static void swap_on_ram_disk(void)
 		die("swapon");
 }
 
+/* The default is to look at a process after a second, then seldom. */
+static void scan_often(void)
+{
+	if (mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL))
+		die("debugfs");
+	put("/sys/kernel/debug/sched/numa_balancing/scan_delay_ms", "1");
+	put("/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms", "10");
+	put("/sys/kernel/debug/sched/numa_balancing/scan_period_max_ms", "50");
+	put("/proc/sys/kernel/numa_balancing", "0");
+}
+
 static bool run_one(const struct test *t, const struct kind *k)
 {
 	char *p = map_kind(k, ARENA, SIZE);
@@ -1131,7 +1286,9 @@ int correctness(bool expect_batched)
 
 	batched = expect_batched;
 	catch_faults();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	swap_on_ram_disk();
+	scan_often();
 	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		for (k = 0; k < (tests[i].nr_kinds ?: NR_KINDS); k++)
 			failed += !run_one(&tests[i], &kinds[k]);
