@@ -9,8 +9,8 @@
  * is a function of the seed, the case and its number, so a single one can be
  * run again:
  *
- *	kunit.py run --kernel_args pte_batch_mprotect.seed=SEED
- *		     --kernel_args pte_batch_mprotect.table=NUMBER
+ *	kunit.py run --kernel_args pte_batch_mprotect_kunit.seed=SEED
+ *		     --kernel_args pte_batch_mprotect_kunit.table=NUMBER
  */
 #include <kunit/test.h>
 #include <linux/hash.h>
@@ -32,9 +32,6 @@
 #include <asm/tlbflush.h>
 #include "../../internal.h"
 #include "mprotect_oracle.h"
-
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "pte_batch_mprotect."
 
 static unsigned long seed = 1;
 module_param(seed, ulong, 0444);
@@ -1007,8 +1004,10 @@ static bool mdt_setup(struct mdt *m)
 
 static bool mdt_strips_alloc(struct mdt *m)
 {
-	unsigned int s;
+	unsigned int s, i;
 
+	for (i = 0; i < MDT_MAPS; i++)
+		vma_start_write(m->vma[i]);
 	m->home = m->vma[MDT_ANON];
 	if (anon_vma_prepare(m->home))
 		return false;
