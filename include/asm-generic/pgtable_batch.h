@@ -10,6 +10,9 @@
  *
  * No loop runs away for nr == 0: it does nothing, and warns on a debug kernel.
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #if defined(_LINUX_PGTABLE_BATCH_H) && !defined(_ASM_GENERIC_PGTABLE_BATCH_H)
 #define _ASM_GENERIC_PGTABLE_BATCH_H
 
@@ -24,6 +27,7 @@ static inline unsigned int pte_batch_hint(pte_t *ptep, pte_t pte)
 {
 	return 1;
 }
+
 #define pte_batch_hint pte_batch_hint
 #endif
 
@@ -32,6 +36,7 @@ static inline pte_t pte_advance_pfn(pte_t pte, unsigned long nr)
 {
 	return pfn_pte(pte_pfn(pte) + nr, pte_pgprot(pte));
 }
+
 #define pte_advance_pfn pte_advance_pfn
 #endif
 
@@ -47,6 +52,7 @@ static inline void set_ptes(struct mm_struct *mm, unsigned long addr,
 	for (; nr; nr--, ptep++, addr += PAGE_SIZE, pte = pte_next_pfn(pte))
 		set_pte_at(mm, addr, ptep, pte);
 }
+
 #define set_ptes set_ptes
 #endif
 
@@ -58,6 +64,7 @@ static inline void wrprotect_ptes(struct mm_struct *mm, unsigned long addr,
 	for (; nr; nr--, ptep++, addr += PAGE_SIZE)
 		ptep_set_wrprotect(mm, addr, ptep);
 }
+
 #define wrprotect_ptes wrprotect_ptes
 #endif
 
@@ -85,6 +92,7 @@ static inline pte_t get_and_clear_full_ptes(struct mm_struct *mm,
 	}
 	return pte;
 }
+
 #define get_and_clear_full_ptes get_and_clear_full_ptes
 #endif
 
@@ -94,6 +102,7 @@ static inline pte_t get_and_clear_ptes(struct mm_struct *mm, unsigned long addr,
 {
 	return get_and_clear_full_ptes(mm, addr, ptep, nr, /* full = */ 0);
 }
+
 #define get_and_clear_ptes get_and_clear_ptes
 #endif
 
@@ -105,6 +114,7 @@ static inline void clear_full_ptes(struct mm_struct *mm, unsigned long addr,
 	for (; nr; nr--, ptep++, addr += PAGE_SIZE)
 		ptep_get_and_clear_full(mm, addr, ptep, full);
 }
+
 #define clear_full_ptes clear_full_ptes
 #endif
 
@@ -114,6 +124,7 @@ static inline void clear_ptes(struct mm_struct *mm, unsigned long addr,
 {
 	clear_full_ptes(mm, addr, ptep, nr, /* full = */ 0);
 }
+
 #define clear_ptes clear_ptes
 #endif
 
@@ -126,6 +137,7 @@ static inline void clear_nonpresent_ptes(struct mm_struct *mm,
 	for (; nr; nr--, ptep++, addr += PAGE_SIZE)
 		pte_clear_not_present_full(mm, addr, ptep, /* full = */ 0);
 }
+
 #define clear_nonpresent_ptes clear_nonpresent_ptes
 #endif
 
@@ -150,6 +162,7 @@ static inline void clear_young_dirty_ptes(struct vm_area_struct *vma,
 		set_pte_at(vma->vm_mm, addr, ptep, pte);
 	}
 }
+
 #define clear_young_dirty_ptes clear_young_dirty_ptes
 #endif
 
@@ -165,6 +178,7 @@ static inline bool test_and_clear_young_ptes(struct vm_area_struct *vma,
 		young |= !!ptep_test_and_clear_young(vma, addr, ptep);
 	return young;
 }
+
 #define test_and_clear_young_ptes test_and_clear_young_ptes
 #endif
 
@@ -180,6 +194,7 @@ static inline bool clear_flush_young_ptes(struct vm_area_struct *vma,
 		young |= !!ptep_clear_flush_young(vma, addr, ptep);
 	return young;
 }
+
 #define clear_flush_young_ptes clear_flush_young_ptes
 #endif
 
@@ -207,6 +222,7 @@ static inline pte_t modify_prot_start_ptes(struct vm_area_struct *vma,
 	}
 	return pte;
 }
+
 #define modify_prot_start_ptes modify_prot_start_ptes
 #endif
 
@@ -223,6 +239,7 @@ static inline void modify_prot_commit_ptes(struct vm_area_struct *vma,
 		pte = pte_next_pfn(pte);
 	}
 }
+
 #define modify_prot_commit_ptes modify_prot_commit_ptes
 #endif
 
@@ -323,6 +340,7 @@ static inline unsigned int pte_run_present(pte_t *ptep, pte_t pte,
 	}
 	return min(nr, max_nr);
 }
+
 #define pte_run_present pte_run_present
 #endif
 

@@ -26,6 +26,7 @@ static inline void flush_tlb_local_ptes(struct vm_area_struct *vma,
 					unsigned long addr, unsigned int nr)
 {
 }
+
 #define flush_tlb_local_ptes flush_tlb_local_ptes
 #endif
 

@@ -14,6 +14,9 @@
  * map consecutive pages of one folio; the page table lock is held; nothing
  * here sleeps, enters or leaves lazy MMU mode.
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #ifndef _LINUX_PGTABLE_BATCH_H
 #define _LINUX_PGTABLE_BATCH_H
 

@@ -13,6 +13,9 @@
  *	one by one        |  x|C  |C  |C  |	not allowed, so unfold first
  *	as a block        |C x|C x|C x|C x|	x: new value, a and d merged
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #ifndef _ASM_ARM64_PGTABLE_BATCH_H
 #define _ASM_ARM64_PGTABLE_BATCH_H
 
@@ -51,6 +54,7 @@ static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
 				  /* last_level = */ true, /* tlb_level = */ 3);
 	return pte;
 }
+
 #define modify_prot_start_ptes arm64_modify_prot_start_ptes
 
 /*
@@ -68,6 +72,7 @@ static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 	else
 		__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
 }
+
 #define modify_prot_commit_ptes arm64_modify_prot_commit_ptes
 
 #ifdef CONFIG_ARM64_CONTPTE
@@ -91,6 +96,7 @@ arm64_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 	arm64_modify_prot_commit_ptes(vma, addr, ptep, *old_pte, *new_pte, nr);
 	return nr;
 }
+
 #define modify_prot_ptes arm64_modify_prot_ptes
 
 /* Add rights to one whole block: every entry gets the same, none is cleared. */
@@ -148,6 +154,7 @@ static inline bool arm64_set_access_flags_ptes(struct vm_area_struct *vma,
 				  /* last_level = */ true, /* tlb_level = */ 3);
 	return changed;
 }
+
 #define set_access_flags_ptes arm64_set_access_flags_ptes
 #define SET_ACCESS_FLAGS_PTES_FLUSHES 1
 
@@ -192,6 +199,7 @@ static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
 	}
 	dsb(nsh);
 }
+
 #define flush_tlb_local_ptes arm64_flush_tlb_local_ptes
 
 #endif /* _LINUX_FOLIO_PTE_BATCH_H */

@@ -13,6 +13,9 @@
  * must not look like a new mapping to page table checking, so commits go
  * through ptep_modify_prot_commit(), never through set_ptes().
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #ifndef _ASM_POWERPC_PGTABLE_BATCH_H
 #define _ASM_POWERPC_PGTABLE_BATCH_H
 
@@ -74,6 +77,7 @@ static inline void powerpc_modify_prot_commit_ptes(struct vm_area_struct *vma,
 		pte = pte_advance_pfn(pte, 1);
 	}
 }
+
 #define modify_prot_commit_ptes powerpc_modify_prot_commit_ptes
 
 static inline unsigned int
@@ -105,6 +109,7 @@ powerpc_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 	powerpc_modify_prot_commit_ptes(vma, addr, ptep, *old_pte, *new_pte, i);
 	return i;
 }
+
 #define modify_prot_ptes powerpc_modify_prot_ptes
 
 static inline bool powerpc_set_access_flags_ptes(struct vm_area_struct *vma,
@@ -142,6 +147,7 @@ static inline bool powerpc_set_access_flags_ptes(struct vm_area_struct *vma,
 	}
 	return changed;
 }
+
 #define set_access_flags_ptes powerpc_set_access_flags_ptes
 
 #endif /* !__ASSEMBLY__ && !PTE_BATCH_FORCE_GENERIC && CONFIG_PPC_BOOK3S_64 */

@@ -7,6 +7,9 @@
  * An entry can be replaced without being cleared first, and the host's view of
  * the range has to be marked for a sync once, not for each page.
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #ifndef _ASM_UM_PGTABLE_BATCH_H
 #define _ASM_UM_PGTABLE_BATCH_H
 
@@ -39,6 +42,7 @@ um_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep,
 	um_tlb_mark_sync(vma->vm_mm, addr, addr + i * PAGE_SIZE);
 	return i;
 }
+
 #define modify_prot_ptes um_modify_prot_ptes
 
 #endif /* !__ASSEMBLY__ && !PTE_BATCH_FORCE_GENERIC */

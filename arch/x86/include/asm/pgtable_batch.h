@@ -5,6 +5,9 @@
  * Included by <linux/pgtable.h> right after <asm/pgtable.h>, before the
  * generic single-PTE helpers exist; those used here are declared first.
  */
+/* For a user of this header alone; on the way from there it does nothing. */
+#include <linux/pgtable.h>
+
 #ifndef _ASM_X86_PGTABLE_BATCH_H
 #define _ASM_X86_PGTABLE_BATCH_H
 
@@ -130,6 +133,7 @@ x86_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 		return 1;
 	return x86_ptes_change(ptep, nr, val, pte_val(new), stable);
 }
+
 #define modify_prot_ptes x86_modify_prot_ptes
 
 static inline bool x86_set_access_flags_ptes(struct vm_area_struct *vma,
@@ -158,6 +162,7 @@ static inline bool x86_set_access_flags_ptes(struct vm_area_struct *vma,
 	}
 	return changed;
 }
+
 #define set_access_flags_ptes x86_set_access_flags_ptes
 
 #endif /* CONFIG_X86_64 */
@@ -198,6 +203,7 @@ static inline void x86_flush_tlb_local_ptes(struct vm_area_struct *vma,
 out:
 	preempt_enable();
 }
+
 #define flush_tlb_local_ptes x86_flush_tlb_local_ptes
 
 #endif /* _LINUX_FOLIO_PTE_BATCH_H */
