@@ -325,40 +325,53 @@ static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
 	return flags;
 }
 
+/* One group of entries that change alike: one flush decision for all. */
+static __always_inline unsigned int
+tlb_modify_prot_group(struct mmu_gather *tlb, struct vm_area_struct *vma,
+		      unsigned long addr, pte_t *ptep, unsigned int nr,
+		      pgprot_t newprot, modprot_t flags)
+{
+	pte_t old_pte, new_pte;
+
+	nr = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags, &old_pte,
+			      &new_pte);
+	if (tlb && pte_needs_flush(old_pte, new_pte))
+		tlb_flush_pte_range(tlb, addr, nr * PAGE_SIZE);
+	return nr;
+}
+
 /**
- * tlb_modify_prot_ptes() - change a range's protection, note what to flush
+ * tlb_modify_prot_ptes() - change a run's protection, note what to flush
  * @tlb: what to note it in; NULL if the caller flushes the range anyway
  * @vma: VMA the pages are mapped in
  * @addr: address of the first page
- * @ptep: page table pointer of the first entry
- * @nr: number of entries, all present
+ * @ptep: page table pointer of the first entry, present
+ * @max_nr: number of entries that may be changed, within VMA and page table
  * @newprot: the new protection
  * @flags: what else to change, for all entries
  *
  * The flush decision for a whole range: taken for every group of entries that
- * changed alike, not from the range's first entry.
+ * changed alike, not from the range's first entry. Where the run ends is seen
+ * on the way, because a group ends before an entry that is not present.
  *
  * PTE bits that may differ inside the range: all, the frame included.
  *
  * Context: the page table lock is held.
+ * Return: the number of entries changed, 1 to @max_nr: as many as are present.
  */
-static __always_inline void
+static __always_inline unsigned int
 tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
-		     unsigned long addr, pte_t *ptep, unsigned int nr,
+		     unsigned long addr, pte_t *ptep, unsigned int max_nr,
 		     pgprot_t newprot, modprot_t flags)
 {
-	while (nr) {
-		pte_t old_pte, new_pte;
-		unsigned int done;
+	unsigned int nr = 0;
 
-		done = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags,
-					&old_pte, &new_pte);
-		if (tlb && pte_needs_flush(old_pte, new_pte))
-			tlb_flush_pte_range(tlb, addr, done * PAGE_SIZE);
-		nr -= done;
-		ptep += done;
-		addr += done * PAGE_SIZE;
-	}
+	do {
+		nr += tlb_modify_prot_group(tlb, vma, addr + nr * PAGE_SIZE,
+					    ptep + nr, max_nr - nr, newprot,
+					    flags);
+	} while (nr < max_nr && pte_present(ptep_get(ptep + nr)));
+	return nr;
 }
 
 /**
@@ -377,7 +390,7 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
  * PTE bits that may differ inside the range: all, the frame included.
  *
  * Context: the page table lock is held.
- * Return: the number of entries changed, 1 to @max_nr: as many as are present.
+ * Return: the number of entries changed, 1 to @max_nr.
  */
 static inline unsigned int
 change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
@@ -385,7 +398,7 @@ change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		    pgprot_t newprot, unsigned long cp_flags)
 {
 	modprot_t flags = MODPROT_NONE;
-	unsigned int done, nr;
+	bool exclusive;
 
 	if (cp_flags & MM_CP_UFFD_WP)
 		flags |= MODPROT_UFFD_WP;
@@ -394,27 +407,14 @@ change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
 		flags |= modprot_upgrade(vma);
 
-	if (!(flags & MODPROT_MKWRITE)) {
-		nr = pte_run_present(ptep, ptep_get(ptep), max_nr);
-		tlb_modify_prot_ptes(tlb, vma, addr, ptep, nr, newprot, flags);
-		return nr;
-	}
-
-	for (done = 0; done < max_nr; done += nr) {
-		modprot_t now = flags;
-		bool exclusive;
-
-		if (done && !pte_present(ptep_get(ptep + done)))
-			break;
-		nr = anon_exclusive_ptes(vma, addr + done * PAGE_SIZE,
-					 ptep + done, max_nr - done,
-					 &exclusive);
+	if (flags & MODPROT_MKWRITE) {
+		max_nr = anon_exclusive_ptes(vma, addr, ptep, max_nr,
+					     &exclusive);
 		if (!exclusive)
-			now &= ~MODPROT_MKWRITE;
-		tlb_modify_prot_ptes(tlb, vma, addr + done * PAGE_SIZE,
-				     ptep + done, nr, newprot, now);
+			flags &= ~MODPROT_MKWRITE;
 	}
-	return done;
+	return tlb_modify_prot_ptes(tlb, vma, addr, ptep, max_nr, newprot,
+				    flags);
 }
 
 /**
