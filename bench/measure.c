@@ -118,6 +118,26 @@ static void measure_range(void)
 	munmap(p, RANGE_PAGES * PAGE);
 }
 
+/*
+ * The worst that can come for who works on runs: each second page was only
+ * read (the zero page), so no two neighbours are alike.  measure_range() left
+ * all folio sizes but 4K switched off.
+ */
+static void measure_mixed(void)
+{
+	size_t i;
+	char *p;
+
+	progress("mprotect", "mixed");
+	p = map_at(ARENA, SHARED_SIZE);
+	for (i = 0; i < SHARED_SIZE / PAGE; i += 2) {
+		*word(p, i) = i;
+		(void)*word(p, i + 1);
+	}
+	protect_rows("mixed", p, SHARED_SIZE, ROUNDS);
+	munmap(p, SHARED_SIZE);
+}
+
 static void measure_shared(void)
 {
 	char *p;
@@ -275,6 +295,7 @@ int measure(void)
 	for (i = K_4K; i <= K_2M_PMD; i++)
 		measure_mprotect(&kinds[i]);
 	measure_range();
+	measure_mixed();
 	measure_shared();
 	for (i = K_4K; i <= K_2M_PMD; i++)
 		measure_fault(&kinds[i]);
