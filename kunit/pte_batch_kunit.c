@@ -36,6 +36,7 @@ enum run_kind {
 	RUN_MIXED,		/* present, any bits in any entry */
 	RUN_YOUNG_DIRTY,	/* present, equal but for young and dirty */
 	RUN_EMPTY,		/* nothing yet, equal bits are about to be set */
+	RUN_OTHER,		/* another page with all the other bits */
 	RUN_SWAP,		/* swap entries */
 };
 
@@ -136,7 +137,12 @@ static void fill_run(const struct helper *helper, pte_t *table,
 		pte_clear(env.mm, batch_addr(&env, slot + i), table + slot + i);
 		if (helper->kind == RUN_EMPTY)
 			continue;
-		if (helper->kind == RUN_SWAP)
+		if (helper->kind == RUN_OTHER)
+			entry_set(&env, table, slot + i,
+				  entry_build(&env, run->pfn + run->nr - i,
+					      entry_fix_bits(~run->bits[i] &
+							     ENTRY_ALL_BITS)));
+		else if (helper->kind == RUN_SWAP)
 			entry_set(&env, table, slot + i,
 				  __swp_entry_to_pte(__swp_entry(1, 8 + i)));
 		else
@@ -262,6 +268,9 @@ static bool check_variant(struct kunit *test, const struct helper *helper,
 	struct rnd_state rnd;
 	unsigned int i;
 
+	if (helper->kind == RUN_SWAP)
+		return check_run(test, helper, nr, slot, variant);
+
 	for (i = 0; i <= ENTRY_ALL_BITS; i++) {
 		if (!entry_bits_possible(i))
 			continue;
@@ -362,7 +371,7 @@ static const struct helper set_ptes_helper = {
 
 /* With one entry, something else may be there before. */
 static const struct helper set_ptes_over_helper = {
-	"set_ptes", RUN_MIXED, 1, set_ptes_batch, build_single,
+	"set_ptes", RUN_OTHER, 1, set_ptes_batch, build_single,
 };
 
 static void wrprotect_ptes_batch(struct run *run)
