@@ -32,10 +32,7 @@ class Rule:
     path: str
     target: str
     functions: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return Path(self.path).stem
+    optional: bool = False  # a tree without the function has nothing to mend
 
 
 @dataclass
@@ -191,6 +188,8 @@ def _rewrite(rule: Rule, text: str) -> Outcome:
         before = _look(rule, text, cwd)
         if before.unparsed:
             raise Refusal(E_PARSE, f"{before.unparsed[0]} could not be parsed by spatch ({rule.path})")
+        if rule.optional and before.absent:
+            return Outcome(None, [f"{rule.target}: no function {before.absent[0]}()"])
         if not before.report.opportunity:
             if before.report.already and not before.absent:
                 return Outcome(None, before.report.already)

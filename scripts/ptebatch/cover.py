@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from email.utils import formatdate
+from datetime import datetime, timezone
+from email.utils import format_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def letter(made: Sequence[Made], total: str, version: str, author: tuple[str, st
     head = [
         f"From {'0' * 40} Mon Sep 17 00:00:00 2001",
         f"From: {name} <{mail}>",
-        f"Date: {formatdate(when)}",
+        f"Date: {format_datetime(datetime.fromtimestamp(when, timezone.utc))}",
         f"Subject: [PATCH {'0' * len(str(len(patches)))}/{len(patches)}] {subject}",
         "",
     ]

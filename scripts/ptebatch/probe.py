@@ -47,6 +47,8 @@ def _caller(tree: Tree, rule: Rule) -> tuple[str, list[str]]:
         return "unknown shape", [f"no {rule.target} in this tree"]
     seen = cocci.look(rule, data.decode("latin-1"))
     report = seen.report
+    if seen.absent and rule.optional:
+        return "absent", []
     if seen.absent:
         return "unknown shape", [f"{rule.target}: no function {seen.absent[0]}()"]
     if seen.unparsed:

@@ -9,6 +9,7 @@ the bytes depend on nothing but the tree and this checkout.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -17,17 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import cover, helpers
-from .cocci import Outcome, rewrite, spatch_version
+from .cocci import Outcome, options, rewrite, spatch_version
 from .hooks import maintainers
 from .steps import Step, message, source, steps
 from .tree import Tree
-from .util import E_SHAPE, E_TEST, E_TREE, E_USAGE, Refusal, alive, run, said, step
+from .util import E_SHAPE, E_TEST, E_TREE, E_USAGE, TOP, Refusal, alive, run, said, step
 
 NOBODY = "ptebatch <ptebatch@localhost>"
 EPOCH = 1767225600  # 2026-01-01: patches are dated alike wherever they are made
 # The headers every converted file includes: seeing one without our files
 # means that somebody left the tree half way.
 OURS = re.compile(r"^#include <(?:asm|linux)/(?:folio_pte_batch|pgtable_batch)\.h>$", re.M)
+
+SHORTSTAT = re.compile(r"^ (\d+ files? changed.*)$", re.M)
 
 
 @dataclass
@@ -73,47 +76,39 @@ def identity() -> tuple[str, str]:
 
 
 class Repository:
-    """The temporary repository: one commit per step."""
+    """The temporary repository: one commit per step, all written in one go."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.when = int(os.environ.get("SOURCE_DATE_EPOCH") or EPOCH)
-        self.git("init", "--quiet", "--initial-branch=series", ".")
+        self.stream = bytearray()
+        self.git("init", "--quiet", "--bare", "--initial-branch=series", ".")
 
     def git(self, *words: str, stdin: bytes = b"") -> bytes:
-        """git with nobody's configuration, at the fixed time, as the fixed person."""
-        name, mail = identity()
+        """git with nobody's configuration, whatever the caller's environment says."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         env.update(
-            HOME=str(self.root),
-            GIT_CONFIG_NOSYSTEM="1",
-            GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_AUTHOR_NAME=name,
-            GIT_AUTHOR_EMAIL=mail,
-            GIT_COMMITTER_NAME=name,
-            GIT_COMMITTER_EMAIL=mail,
-            GIT_AUTHOR_DATE=f"{self.when} +0000",
-            GIT_COMMITTER_DATE=f"{self.when} +0000",
-            LC_ALL="C",
-            TZ="UTC",
+            HOME=str(self.root), GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull, LC_ALL="C", TZ="UTC"
         )
         result = run(["git", *words], cwd=self.root, env=env, stdin=stdin)
         if result.returncode:
             raise Refusal(E_TEST, f"git {words[0]}: {said(result)}")
         return result.stdout
 
-    def put(self, name: str, data: bytes, executable: bool = False) -> None:
-        """Write a file of the tree."""
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        path.chmod(0o755 if executable else 0o644)
-
-    def commit(self, text: str) -> None:
-        """What was put is a commit, a minute after the one before."""
-        self.git("add", "--all", "--force", ".")
-        self.git("commit", "--quiet", "--no-verify", "--file=-", stdin=text.encode())
+    def commit(self, text: str, files: dict[str, tuple[bytes, int]]) -> None:
+        """FILES with their content and mode, a minute after the commit before."""
+        name, mail = identity()
+        self.stream += f"commit refs/heads/series\ncommitter {name} <{mail}> {self.when} +0000\n".encode()
+        self.stream += b"data %d\n%s\n" % (len(text.encode()), text.encode())
+        for path, (data, mode) in files.items():
+            git_mode = "100755" if mode & 0o100 else "100644"
+            self.stream += f"M {git_mode} inline {json.dumps(path)}\n".encode()
+            self.stream += b"data %d\n%s\n" % (len(data), data)
         self.when += 60
+
+    def write(self) -> None:
+        """Make the commits real."""
+        self.git("fast-import", "--quiet", stdin=bytes(self.stream))
 
 
 def _rewrites(tree: Tree, todo: tuple[Step, ...]) -> dict[str, list[Outcome]]:
@@ -215,7 +210,7 @@ def _body(one: Made, number_of_rules: int) -> str:
     for rule in one.step.rules[:number_of_rules]:
         parts.append(
             f"Made by {rule.path}\nwith {spatch_version()}:\n\n"
-            "  spatch --very-quiet --no-includes --in-place -D patch \\\n"
+            f"  spatch {' '.join(options(TOP / rule.path))} --in-place -D patch \\\n"
             f"         --sp-file {rule.path} \\\n"
             f"         {rule.target}"
         )
@@ -228,7 +223,7 @@ def _mail(repo: Repository, count: int) -> dict[str, bytes]:
     """git am-able patches, free of whatever differs between two runs or machines."""
     repo.git(
         "format-patch", "--quiet", "--numbered", "--zero-commit", "--no-signature",
-        "--no-renames", "--abbrev=12", "--stat=72", "--output-directory=.mail", f"-{count}",
+        "--no-renames", "--abbrev=12", "--stat=72", "--output-directory=.mail", f"-{count}", "series",
     )  # fmt: skip
     return {path.name: path.read_bytes() for path in sorted((repo.root / ".mail").iterdir())}
 
@@ -245,42 +240,38 @@ def build(tree: Tree) -> Series:
     ours = _ours(tree, todo, before)
     outcomes = _rewrites(tree, todo)
     made = []
+    commits: list[tuple[str, dict[str, tuple[bytes, int]]]] = []
+    modes = {path: (tree.root / path).stat().st_mode for path, data in before.items() if data is not None}
+    for one in everything:
+        if one not in todo:
+            made.append(Made(one, skipped=f"no {one.needs} in this tree"))
+            continue
+        done = _edit(tree, one, outcomes.get(one.name, []), files, contact)
+        made.append(done)
+        if done.changed:
+            done.skipped = ""
+            new = {path: (files[path] or b"", modes.get(path, 0o644)) for path in done.changed}
+            commits.append((_body(done, len(one.rules)), new))
+        else:
+            done.skipped = done.skipped or "already there"
+    if not commits:
+        raise Applied
+    if ours:
+        left = next(path for one in made for path in one.changed)
+        raise Refusal(E_TREE, f"half-applied tree: our files are there, {left} is not changed")
     with tempfile.TemporaryDirectory(prefix="ptebatch-") as tmp:
         repo = Repository(Path(tmp))
-        for path, data in before.items():
-            if data is not None:
-                executable = bool((tree.root / path).stat().st_mode & 0o100)
-                repo.put(path, data, executable)
-        repo.commit("baseline\n")
-        for one in everything:
-            if one not in todo:
-                made.append(Made(one, skipped=f"no {one.needs} in this tree"))
-                continue
-            done = _edit(tree, one, outcomes.get(one.name, []), files, contact)
-            made.append(done)
-            if not done.changed:
-                done.skipped = done.skipped or "already there"
-                continue
-            for path in done.changed:
-                data = files[path]
-                assert data is not None
-                old = before[path]
-                mode = old is not None and bool((tree.root / path).stat().st_mode & 0o100)
-                repo.put(path, data, mode)
-            repo.commit(_body(done, len(one.rules)))
-            stat = repo.git("show", "--shortstat", "--format=", "HEAD").decode()
-            done.stat = stat.strip()
-        left = [path for one in made for path in one.changed]
-        if ours and left:
-            raise Refusal(E_TREE, f"half-applied tree: our files are there, {left[0]} is not changed")
-        if not left:
-            raise Applied
-        count = sum(1 for one in made if one.changed)
-        patches = _mail(repo, count)
-        total = repo.git("diff", "--shortstat", f"HEAD~{count}", "HEAD").decode().strip()
+        base = {path: (data, modes[path]) for path, data in before.items() if data is not None}
+        repo.commit("baseline\n", base)
+        for text, new in commits:
+            repo.commit(text, new)
+        repo.write()
+        patches = _mail(repo, len(commits))
+        total = repo.git("diff", "--shortstat", f"series~{len(commits)}", "series").decode().strip()
     for done, patch in zip((one for one in made if one.changed), list(patches)):
+        done.stat = SHORTSTAT.findall(patches[patch].decode("latin-1"))[0]
         step("PATCH", patch)
-    letter = cover.letter(made, total, tree.version, identity(), int(repo.when))
+    letter = cover.letter(made, total, tree.version, identity(), repo.when)
     patches = {"0000-cover-letter.patch": letter.encode(), **patches}
     after = {path: data for path, data in files.items() if data is not None and data != before[path]}
     return Series(patches, {path: before[path] for path in after}, after, made)

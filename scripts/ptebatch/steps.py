@@ -52,7 +52,9 @@ def steps() -> tuple[Step, ...]:
     return (
         Step(
             "um-set-ptes",
-            rules=(Rule("coccinelle/um/set_ptes.cocci", "arch/um/include/asm/pgtable.h", ("set_ptes",)),),
+            rules=(
+                Rule("coccinelle/um/set_ptes.cocci", "arch/um/include/asm/pgtable.h", ("set_ptes",), True),
+            ),
             needs="arch/um/include/asm",
         ),
         Step(
