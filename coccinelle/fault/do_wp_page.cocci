@@ -19,10 +19,16 @@ virtual context
 
 // The one decision to reuse an anonymous page: exclusive already, or found to
 // be so now; what it guards reuses the page of the same fault and folio.
+@done@
+expression VMF, F, V;
+position pd;
+@@
+ PageAnonExclusive(VMF->page) ||@pd wp_can_reuse_anon_folio(F, V) || wp_reuse_large_folio(VMF, F)
+
 @site exists@
 expression VMF, F, V;
 identifier fn;
-position p;
+position p != done.pd;
 @@
 fn(...)
 {
@@ -39,7 +45,7 @@ fn(...)
 @other depends on !site exists@
 expression VMF, F, V;
 identifier fn;
-position p;
+position p != done.pd;
 @@
 fn(...)
 {
@@ -51,7 +57,7 @@ fn(...)
 @already exists@
 expression VMF, F;
 identifier fn;
-position p;
+position p != done.pd;
 @@
 fn(...)
 {

@@ -101,3 +101,34 @@ fn(..., unsigned int N, ...)
 )
  ... when any
 }
+
+@script:python@
+fn << good.fn;
+p << good.p;
+@@
+coccilib.report.print_report(p[0], "already: %s() advances the PFN by one" % fn)
+
+// by a value that stays the same from step to step
+@other depends on report || org exists@
+identifier fn;
+idexpression PTE;
+expression STEP != 1UL, S;
+position p != { advance.p, good.p };
+@@
+fn(...)
+{
+ ... when any
+(
+ PTE = __pte(pte_val(PTE) + (STEP <<@p S))
+|
+ pte_val(PTE) += STEP <<@p S
+)
+ ... when any
+}
+
+@script:python@
+fn << other.fn;
+STEP << other.STEP;
+p << other.p;
+@@
+coccilib.report.print_report(p[0], "note: %s() stays as it is because %s is not a count that goes down with each step" % (fn, STEP))
