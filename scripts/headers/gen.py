@@ -3,7 +3,8 @@
 """gen.py DIR HEADER...: the sources that check-headers compiles, into DIR.
 
   alone-*.c     one header, nothing before it but what it asks for
-  twice-*.c     the same header again
+  twice.c       every header, and again
+  planted.c     a mistake that only sparse finds
   asm.S         <linux/pgtable.h>, as assembly includes it
   contract.c    a function for each documented helper that calls it, so that its
                 body is compiled; the signature is the documented one
@@ -21,6 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SPDX = "// SPDX-License-Identifier: GPL-2.0\n"
+PLANTED = """#include <linux/pgtable.h>
+modprot_t planted(void);
+modprot_t planted(void)
+{
+	return 1;
+}
+"""
 CONTRACT = "include/linux/pgtable_batch.h"
 FOLIO = "include/linux/folio_pte_batch.h"
 DOC = re.compile(r"^/\*\*\n \* (\w+)\(\) - .*?\*/\n(.*?)(?=[;{])", re.M | re.S)
@@ -141,11 +149,14 @@ def put(path: Path, text: str) -> None:
 def main() -> None:
     """See the top."""
     out, top = Path(sys.argv[1]), Path(__file__).resolve().parents[2]
+    twice = SPDX
     for header in sys.argv[2:]:
         name = re.sub(r"\W", "-", header)
-        include = f"#include <{header}>\n"
-        put(out / f"alone-{name}.c", SPDX + before(top / "include" / header) + include)
-        put(out / f"twice-{name}.c", SPDX + before(top / "include" / header) + include + include)
+        first, include = before(top / "include" / header), f"#include <{header}>\n"
+        put(out / f"alone-{name}.c", SPDX + first + include)
+        twice += first + include + include
+    put(out / "twice.c", twice)
+    put(out / "planted.c", SPDX + PLANTED)
     put(out / "asm.S", "/* SPDX-License-Identifier: GPL-2.0 */\n#include <linux/pgtable.h>\n")
     put(out / "contract.c", contract(top / CONTRACT, top / FOLIO))
     put(out / "wrong.c", SPDX + "#include <linux/pgtable.h>\n")
