@@ -21,22 +21,35 @@ TEXT = Path(__file__).parent / "messages" / "cover.txt"
 NOT_MEASURED = "  not measured here; run make bench"
 
 
+# What a reader asks first: both directions of mprotect(), and a store per page
+# after a fork(), by kind of memory.
+COSTS = [f"mprotect-{way}/{kind}" for kind in ("4K", "64K", "2M-pte") for way in ("ro", "rw")]
+FAULTS = [f"fault/{kind}" for kind in ("4K", "64K", "1M", "2M-pte", "2M-pmd")]
+
+
+def _row(name: str, before: float, after: float, form: str) -> str:
+    ratio = f"{after / before:.3f}" if before else "-"
+    return f"  {name:<34}{before:>12{form}}{after:>12{form}}{ratio:>8}"
+
+
 def numbers(room: int) -> list[str]:
-    """Rows of out/bench/*.json, as many as there is ROOM for."""
-    rows = []
-    for path in sorted((OUT / "bench").glob("*.json")):
-        try:
-            data = json.loads(path.read_text())
-            for row in data["rows"]:
-                before, after = float(row["before"]), float(row["after"])
-                ratio = f"{after / before:5.2f}x" if before else "     -"
-                rows.append(f"  {str(row['case'])[:34]:<34} {before:>11.1f} {after:>11.1f} {ratio}")
-        except (KeyError, TypeError, ValueError):
-            continue
-    if not rows:
+    """The rows of out/bench/bench.json that matter, as many as there is ROOM for."""
+    path = OUT / "bench" / "bench.json"
+    if not path.is_file():
         return [NOT_MEASURED]
-    head = f"  {'':<34} {'before':>11} {'after':>11} ratio"
-    return [head, *rows][:room]
+    try:
+        rows = json.loads(path.read_text())["rows"]
+        lines = [f"  {'':<34}{'before':>12}{'after':>12}{'ratio':>8}"]
+        for key in COSTS:
+            row = rows[key]
+            name = f"{key}, insns per {row['unit']}"
+            lines.append(_row(name, row["insns_before"], row["insns_after"], ".1f"))
+        for key in FAULTS:
+            row = rows[key]
+            lines.append(_row(f"{key}, faults", row["faults_before"], row["faults_after"], "d"))
+    except (KeyError, TypeError, ValueError) as err:
+        raise Refusal(E_TEST, f"{path}: not what make bench writes ({err})") from err
+    return lines[:room]
 
 
 def letter(made: Sequence[Made], total: str, version: str, author: tuple[str, str], when: int) -> str:
