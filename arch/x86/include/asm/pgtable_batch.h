@@ -14,7 +14,7 @@
 #if !defined(__ASSEMBLY__) && !defined(PTE_BATCH_FORCE_GENERIC)
 
 #include <linux/pgtable_batch_types.h>
-#include <asm/cpufeature.h>
+#include <linux/cpufeature.h>
 
 struct vm_area_struct;
 
