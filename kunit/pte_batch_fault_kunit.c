@@ -384,14 +384,25 @@ static void fault_unshare(struct kunit *test)
 	fault_expect_copied(f, 3);
 }
 
-/* Entries that must fault on the first write keep doing so. */
-static void fault_keep(struct kunit *test, pte_t (*mark)(pte_t pte))
+static void fault_vma_flags(struct fault *f, unsigned long set,
+			    unsigned long clear)
 {
-	struct fault *f = fault_setup(test, FAULT_ORDER, 0);
+	mmap_write_lock(f->mm);
+	vm_flags_mod(f->vma, set, clear);
+	mmap_write_unlock(f->mm);
+}
+
+/* Entries that must fault on the first write keep doing so. */
+static void fault_keep(struct fault *f, pte_t (*kept)(pte_t pte),
+		       pte_t (*other)(pte_t pte))
+{
+	pte_t (*mark)(pte_t pte);
 	unsigned int i;
 
-	for (i = 4; i < 8; i++)
+	for (i = 0; i < FAULT_NR; i++) {
+		mark = i >= 4 && i < 8 ? kept : other;
 		fault_set_pte(f, i, mark(fault_pte(f, i)));
+	}
 	fault_take(f, 3, FAULT_FLAG_WRITE);
 	fault_expect(f, 3, true, true);
 	for (i = 0; i < FAULT_NR; i++)
@@ -399,17 +410,68 @@ static void fault_keep(struct kunit *test, pte_t (*mark)(pte_t pte))
 			fault_expect_other(f, i, i < 4 || i >= 8, true);
 }
 
+static pte_t fault_mark_not(pte_t pte)
+{
+	return pte;
+}
+
 static pte_t fault_mark_none(pte_t pte)
 {
 	return pte_modify(pte, vm_get_page_prot(VM_NONE));
 }
 
+static pte_t fault_mark_uffd_wp(pte_t pte)
+{
+	return pte_mkuffd_wp(pte);
+}
+
+static pte_t fault_mark_soft_dirty(pte_t pte)
+{
+	return pte_mksoft_dirty(pte);
+}
+
+static pte_t fault_mark_soft_clean(pte_t pte)
+{
+	return pte_clear_soft_dirty(pte);
+}
+
+static pte_t fault_any_pte(void)
+{
+	return pfn_pte(1, vm_get_page_prot(VM_READ));
+}
+
 static void fault_reuse_protnone(struct kunit *test)
 {
 	fault_need_reuse(test);
-	if (!pte_protnone(fault_mark_none(pfn_pte(1, PAGE_READONLY))))
+	if (!pte_protnone(fault_mark_none(fault_any_pte())))
 		kunit_skip(test, "no NUMA hinting entries here");
-	fault_keep(test, fault_mark_none);
+	fault_keep(fault_setup(test, FAULT_ORDER, 0), fault_mark_none,
+		   fault_mark_not);
+}
+
+static void fault_reuse_uffd_wp(struct kunit *test)
+{
+	struct fault *f;
+
+	fault_need_reuse(test);
+	if (!pte_uffd_wp(pte_mkuffd_wp(fault_any_pte())))
+		kunit_skip(test, "no uffd-wp entries here");
+	f = fault_setup(test, FAULT_ORDER, 0);
+	fault_vma_flags(f, VM_UFFD_WP, 0);
+	fault_keep(f, fault_mark_uffd_wp, fault_mark_not);
+	fault_vma_flags(f, 0, VM_UFFD_WP);
+}
+
+static void fault_reuse_soft_dirty(struct kunit *test)
+{
+	struct fault *f;
+
+	fault_need_reuse(test);
+	if (!IS_ENABLED(CONFIG_MEM_SOFT_DIRTY))
+		kunit_skip(test, "no soft-dirty entries here");
+	f = fault_setup(test, FAULT_ORDER, 0);
+	fault_vma_flags(f, 0, VM_SOFTDIRTY);
+	fault_keep(f, fault_mark_soft_clean, fault_mark_soft_dirty);
 }
 
 static struct kunit_case fault_cases[] = {
@@ -417,6 +479,8 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(fault_reuse_partly_mapped),
 	KUNIT_CASE(fault_reuse_neighbours),
 	KUNIT_CASE(fault_reuse_protnone),
+	KUNIT_CASE(fault_reuse_uffd_wp),
+	KUNIT_CASE(fault_reuse_soft_dirty),
 	KUNIT_CASE(fault_copy_extra_ref),
 	KUNIT_CASE(fault_copy_ref_for_entry),
 	KUNIT_CASE(fault_copy_pinned),

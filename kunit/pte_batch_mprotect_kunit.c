@@ -264,7 +264,7 @@ static void mdt_folio_dress(struct mdt *m, struct folio *folio)
 	if (large)
 		atomic_set(&folio->_large_mapcount,
 			   nr - 1 + atomic_read(&folio->_mapcount));
-	if (large && folio_order(folio) > 1)
+	if (large)
 		atomic_set(&folio->_pincount, mdt_one_in(m, 8));
 	else
 		folio_set_count(folio, mdt_one_in(m, 8) ?
@@ -288,12 +288,12 @@ static void mdt_folio_dress(struct mdt *m, struct folio *folio)
 static void mdt_folio_undress(struct folio *folio)
 {
 	atomic_set(&folio->_mapcount, 0);
-	if (folio_test_large(folio))
-		atomic_set(&folio->_large_mapcount, folio_nr_pages(folio) - 1);
-	if (folio_test_large(folio) && folio_order(folio) > 1)
-		atomic_set(&folio->_pincount, 0);
-	else
+	if (!folio_test_large(folio)) {
 		folio_set_count(folio, 1);
+		return;
+	}
+	atomic_set(&folio->_large_mapcount, folio_nr_pages(folio) - 1);
+	atomic_set(&folio->_pincount, 0);
 }
 
 static void mdt_strip_undress(struct mdt *m, unsigned int s)
