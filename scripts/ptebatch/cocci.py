@@ -90,6 +90,8 @@ def _spatch(rule: Path, target: str, cwd: Path, *extra: str) -> str:
     command = ["spatch", "--very-quiet", "--no-show-diff", "--timeout", "120"]
     command += [*extra, *options(rule), "--sp-file", str(rule), target]
     result = run(command, cwd=cwd, env=env)
+    if b"unable to find the Python library" in result.stderr:
+        raise Refusal(E_TOOL, "spatch finds no libpython3.*.so: install libpython3-dev (make deps does)")
     if result.returncode:
         raise Refusal(E_TEST, f"{rule.name} on {target}: spatch failed: {said(result)}")
     return result.stdout.decode(errors="replace")

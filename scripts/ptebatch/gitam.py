@@ -87,7 +87,7 @@ def apply(tree: Tree, state: State, series: Series, written: Path) -> None:
         with deferred():
             _git(tree, "checkout", "--quiet", "-b", branch)
             _git(
-                tree, "-c", "am.keepcr=false", "am", "--quiet", "--no-3way", "--no-scissors",
+                tree, "am", "--quiet", "--no-3way", "--no-scissors", "--no-keep-cr",
                 "--whitespace=nowarn", *map(str, patches),
             )  # fmt: skip
             for name, data in series.after.items():

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from .util import E_BUSY, OUT, Refusal, uninterrupted, write_atomic
+from .util import E_BUSY, OUT, SIGNALS, Refusal, uninterrupted, write_atomic
 
 SUFFIX = ".ptebatch-new"
 
@@ -100,9 +100,7 @@ def deferred() -> Iterator[None]:
     def note(signum: int, frame: FrameType | None) -> None:
         came.append(signum)
 
-    before = {
-        sig: signal.signal(sig, note) for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
+    before = {sig: signal.signal(sig, note) for sig in SIGNALS}
     try:
         yield
     finally:

@@ -111,17 +111,20 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
         raise
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def _interrupt(signum: int, frame: FrameType | None) -> None:
+    # Once is enough: what is undone now is not to be interrupted again.
+    for sig in SIGNALS:
+        signal.signal(sig, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Undoing must run to its end, however often Ctrl-C is pressed."""
-    before = {
-        sig: signal.signal(sig, signal.SIG_IGN)
-        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
+    before = {sig: signal.signal(sig, signal.SIG_IGN) for sig in SIGNALS}
     try:
         yield
     finally:
@@ -131,7 +134,7 @@ def uninterrupted() -> Iterator[None]:
 
 def main(command: Callable[[], None]) -> None:
     """Run COMMAND; every way it can end becomes a line and a status."""
-    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for sig in SIGNALS:
         signal.signal(sig, _interrupt)
     status = 0
     text = ""
