@@ -16,10 +16,12 @@
 #include <linux/pgtable.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
-#include <linux/swap_cgroup.h>
-#include <linux/swapops.h>
 
 #include "../../internal.h"
+#ifdef HAVE_swap_cgroup_record_entry
+#include <linux/swap_cgroup.h>
+#include <linux/swapops.h>
+#endif
 #ifdef HAVE_folio_pte_batch_header
 #include <linux/folio_pte_batch.h>
 #endif

@@ -477,8 +477,12 @@ static void clear_nonpresent_single(struct run *run)
 	unsigned int i;
 
 	for (i = 0; i < run->nr; i++)
+#ifdef HAVE_pte_clear_not_present_full
 		pte_clear_not_present_full(env.mm, nth_addr(run, i),
 					   run->ptep + i, run->variant);
+#else
+		pte_clear(env.mm, nth_addr(run, i), run->ptep + i);
+#endif
 }
 
 #ifdef HAVE_clear_not_present_full_ptes
@@ -790,15 +794,15 @@ static const struct helper set_access_flags_ptes_helper = {
 };
 #endif
 
+static __maybe_unused void change_nothing(struct run *run)
+{
+}
+
 /* A flush on this CPU must be callable for any mm, and change no entry. */
 #ifdef HAVE_flush_tlb_local_ptes
 static void flush_tlb_local_ptes_batch(struct run *run)
 {
 	flush_tlb_local_ptes(run->vma, run->addr, run->nr);
-}
-
-static void change_nothing(struct run *run)
-{
 }
 
 static const struct helper flush_tlb_local_ptes_helper = {
@@ -866,6 +870,80 @@ static void set_ptes_over_present_entry(struct kunit *test)
 		if (!check_variant(test, &set_ptes_over_helper, 1, slot, 0))
 			return;
 }
+
+#ifdef HAVE_modify_prot_ptes
+/* What follows the entries handled: the hole in the run, and all behind it. */
+static void expect_rest_untouched(struct kunit *test, unsigned int first)
+{
+	unsigned int i;
+
+	for (i = first; i < PTRS_PER_PTE; i++) {
+		if (entry_raw(ptep_get(batched.ptep + i)) ==
+		    entry_raw(ptep_get(singled.ptep + i)))
+			continue;
+		KUNIT_FAIL(test, "slot %u, behind the entries handled, is %s, was %s",
+			   i, entry_text(text[0], ptep_get(batched.ptep + i)),
+			   entry_text(text[1], ptep_get(singled.ptep + i)));
+		return;
+	}
+}
+
+static void check_hole(struct kunit *test, unsigned int nr, unsigned int slot,
+		       pte_t hole)
+{
+	struct run run = {
+		.nr = nr, .bits = bits, .pfn = batch_pfn(&env, slot),
+	};
+	unsigned int at = slot + nr / 2;
+	unsigned int done;
+	pte_t old, new;
+
+	call_on(&modify_prot_ptes_helper, &singled, change_nothing, &run, slot);
+	call_on(&modify_prot_ptes_helper, &batched, change_nothing, &run, slot);
+	pte_clear(env.mm, batch_addr(&env, at), batched.ptep + at);
+	pte_clear(env.mm, batch_addr(&env, at), singled.ptep + at);
+	if (!pte_none(hole)) {
+		entry_set(&env, batched.ptep, at, hole);
+		entry_set(&env, singled.ptep, at, hole);
+	}
+	done = modify_prot_ptes(env.vma, run.addr, run.ptep, nr,
+				vm_get_page_prot(VM_READ), MODPROT_NONE, &old,
+				&new);
+	KUNIT_EXPECT_GE_MSG(test, done, 1, "nr=%u at slot %u", nr, slot);
+	KUNIT_EXPECT_LE_MSG(test, done, nr / 2, "nr=%u at slot %u", nr, slot);
+	expect_rest_untouched(test, slot + done);
+}
+
+/* The caller's run was shorter than it thought: nothing is made present. */
+static void modify_prot_ptes_stops_at_hole(struct kunit *test)
+{
+	const struct place *place = test->param_value;
+	unsigned int nr = place_nr(place);
+
+	if (nr < 2)
+		kunit_skip(test, "no room for a hole behind the first entry");
+	memset(bits, ENTRY_WRITE | ENTRY_YOUNG | ENTRY_DIRTY, nr);
+	check_hole(test, nr, place_slot(place), __pte(0));
+	check_hole(test, nr, place_slot(place),
+		   __swp_entry_to_pte(__swp_entry(1, 8)));
+}
+#endif
+
+/* Our own loops must not run away if a caller counts down to nothing. */
+#ifdef HAVE_folio_pte_batch_header
+static void batch_of_none_changes_nothing(struct kunit *test)
+{
+	static const struct helper *const helpers[] = {
+		&clear_nonpresent_ptes_helper, &test_and_clear_young_ptes_helper,
+		&clear_flush_young_ptes_helper, &set_access_flags_ptes_helper,
+		&flush_tlb_local_ptes_helper,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(helpers); i++)
+		check_run(test, helpers[i], 0, 5, 0);
+}
+#endif
 
 /* A hint covers at least its own entry, and never entries that differ. */
 static void pte_batch_hint_covers_equal_entries(struct kunit *test)
@@ -936,12 +1014,16 @@ static struct kunit_case pte_batch_helper_cases[] = {
 #endif
 #ifdef HAVE_modify_prot_ptes
 	HELPER_CASE(modify_prot_ptes),
+	KUNIT_CASE_PARAM(modify_prot_ptes_stops_at_hole, place_gen_params),
 #endif
 #ifdef HAVE_set_access_flags_ptes
 	HELPER_CASE(set_access_flags_ptes),
 #endif
 #ifdef HAVE_flush_tlb_local_ptes
 	HELPER_CASE(flush_tlb_local_ptes),
+#endif
+#ifdef HAVE_folio_pte_batch_header
+	KUNIT_CASE(batch_of_none_changes_nothing),
 #endif
 	{}
 };
