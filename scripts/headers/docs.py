@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""docs.py [-r] HEADER...: what kernel-doc does not ask for in a description.
+"""docs.py -r | HEADER...: what kernel-doc does not ask for in a description.
 
 Each documented function says in which context it may be called, what it
 returns, and (one that takes a count) what may differ between the entries.  A
-header that declares helpers describes each.  With -r, standard input is what
-`kernel-doc -rst` made of the header, and has to be proper reStructuredText.
+header that declares helpers describes each.  With -r alone, standard input is
+what `kernel-doc -rst` made of headers, and has to be proper reStructuredText.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def spoken(header: Path) -> Iterator[str]:
             yield f"{header}:{line}: {prototype[1]}(): no description"
 
 
-def proper(header: Path, rst: str) -> Iterator[str]:
+def proper(rst: str) -> Iterator[str]:
     """Complaints of docutils about RST, Sphinx's own directives left aside."""
     rst_module = importlib.import_module("docutils.parsers.rst")
     nodes = importlib.import_module("docutils.nodes")
@@ -70,10 +70,10 @@ def proper(header: Path, rst: str) -> Iterator[str]:
     rst = re.sub(r"^\.\. LINENO \d+\n", "", rst, flags=re.M)
     settings = frontend.get_default_settings(rst_module.Parser)
     settings.report_level, settings.halt_level, settings.warning_stream = 2, 5, False
-    document = utils.new_document(str(header), settings)
+    document = utils.new_document("kernel-doc", settings)
     rst_module.Parser().parse(rst, document)
     for message in document.findall(nodes.system_message):
-        yield f"{header}: reST: {message.astext()}"
+        yield f"reST: {message.astext()}"
 
 
 def main() -> int:
@@ -81,7 +81,7 @@ def main() -> int:
     words = sys.argv[1:]
     complaints: list[str] = []
     if words and words[0] == "-r":
-        complaints += proper(Path(words[1]), sys.stdin.read())
+        complaints += proper(sys.stdin.read())
     else:
         for word in words:
             complaints += spoken(Path(word))

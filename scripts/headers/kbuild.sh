@@ -65,12 +65,12 @@ link_tree()
 }
 
 # kmake ARGS...: make for the row at hand.  Host programs are built by gcc, so
-# that seed() may take them from any other row.
+# that seed() may take them from any other row.  CCACHE is for those who build
+# more than a handful of objects: Kconfig asks the compiler a hundred questions.
 kmake()
 {
-	local cc=$cross$compiler
+	local cc=${CCACHE:+ccache }$cross$compiler
 
-	! command -v ccache >/dev/null || cc="ccache $cc"
 	set -- make -s -C "$WORK" O="$build" ARCH="$arch" CROSS_COMPILE="$cross" "$@"
 	if [ "$compiler" = clang ]; then
 		"$@" LLVM=1 HOSTCC=gcc HOSTCXX=g++ CC="$cc"
@@ -79,7 +79,8 @@ kmake()
 	fi
 }
 
-# seed: host programs that another build of the same tree has made already.
+# seed: host programs that another build of the same tree has made already, and
+# is done with.
 seed()
 {
 	local other
@@ -87,12 +88,12 @@ seed()
 	for other in "${build%-"$name"}"-*; do
 		[ "$other" != "$build" ] || continue
 		[ "$(readlink "$other/source")" = "$WORK" ] || continue
-		[ -e "$other/scripts/kconfig/conf" ] || continue
+		[ -e "$other/.config" ] || continue
 		[ -e "$build/scripts/kconfig/conf" ] || {
 			mkdir -p "$build/scripts"
 			cp -a "$other/scripts/basic" "$other/scripts/kconfig" "$build/scripts/"
 		}
-		if [ "$arch" = x86_64 ] && [ -e "$other/tools/objtool/objtool" ] && ! [ -e "$build/tools" ]; then
+		if [ "$arch" = x86_64 ] && [ -e "$other/stamp" ] && [ -e "$other/tools" ] && ! [ -e "$build/tools" ]; then
 			cp -a "$other/tools" "$build/"
 		fi
 	done
