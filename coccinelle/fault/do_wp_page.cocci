@@ -27,17 +27,26 @@ position pd;
 
 @site exists@
 expression VMF, F, V;
+statement S1;
 identifier fn;
 position p != done.pd;
 @@
 fn(...)
 {
  ... when any
+(
  if (<+... (PageAnonExclusive(VMF->page) ||@p wp_can_reuse_anon_folio(F, V)) ...+>) {
   ... when any
   wp_page_reuse(VMF, F);
   ... when any
  }
+|
+ if (<+... (PageAnonExclusive(VMF->page) ||@p wp_can_reuse_anon_folio(F, V)) ...+>) {
+  ... when any
+  wp_page_reuse(VMF, F);
+  ... when any
+ } else S1
+)
  ... when any
 }
 

@@ -21,12 +21,17 @@ virtual context
 @initialize:python@
 @@
 facts = {}
+silent = True
 
 def key(p):
 	return (p[0].file, int(p[0].line), int(p[0].column))
 
 def fact(p):
 	return facts.setdefault(key(p), {"use": set(), "known": set(), "late": set()})
+
+@initialize:python depends on report || org@
+@@
+silent = False
 
 // --- the loop --------------------------------------------------------------------
 
@@ -396,6 +401,9 @@ LIM; UPG; WD;
 @@
 f = fact(pr)
 if f["late"] or "skip" in f or "names" in f or f["use"] - f["known"] - f.get("init", set()):
+	if not silent and "told" not in f:
+		coccilib.report.print_report(pr[0], "note: %s() keeps one PTE per round because another statement looks at the single entry or a round leaves early" % fn)
+	f["told"] = True
 	cocci.include_match(False)
 else:
 	coccinelle.LIM = cocci.make_expr("(%s - %s) >> PAGE_SHIFT" % (E, A))
@@ -432,12 +440,6 @@ fn << tx.fn;
 pr << tx.pr;
 @@
 coccilib.report.print_report(pr[0], "note: %s() keeps one PTE per round because a test of present, hinting and folio is missing" % fn)
-
-@script:python depends on (report || org) && tested && !ok@
-fn << tx.fn;
-pr << tx.pr;
-@@
-coccilib.report.print_report(pr[0], "note: %s() keeps one PTE per round because another statement looks at the single entry or a round leaves early" % fn)
 
 @done depends on report || org@
 identifier fn;

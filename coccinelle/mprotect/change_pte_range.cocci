@@ -116,13 +116,15 @@ def unused_flag(ps, var):
 def refusal(ps, A, P, X):
 	last = max(lines(has(ps, "line")))
 	used = has(ps, "use") - has(ps, "known")
-	work = {k for k in has(ps, "work") if k not in has(ps, "known")}
+	work = {k for k in has(ps, "work") - has(ps, "known") if k[1] not in lines(has(ps, "step"))}
 	late = {l for l in lines(has(ps, "late")) if l > last}
 	late -= lines(has(ps, "step")) | lines(has(ps, "line"))
 	guard = has(ps, "guard")
 	if len(has(ps, "end")) != 1:
 		return "it is compared with more than one end"
-	if not fact(ps).get("present"):
+	if any(k < key(ps) for k in has(ps, "step") - has(ps, "head")):
+		return "a step comes before the start"
+	if not fact(ps).get("present") or fact(ps).get("unread"):
 		return "nothing shows that the entry is present"
 	if used:
 		return "line %d looks at the single entry" % min(lines(used))
@@ -532,34 +534,79 @@ sk << skip.sk;
 @@
 fact(ps)["skip"] = True
 
+// the start is reached only if the entry is present
 @present depends on commit exists@
 expression tx.A, tx.V, tx.X;
 pte_t *tx.P;
-identifier tx.fn;
 position tx.ps, pq;
+statement S1;
 @@
-fn(...)
-{
- ... when any
 (
- pte_present@pq(X)
+ if (\(pte_present@pq(X)\|pte_present@pq(ptep_get(P))\|pte_present@pq(*P)\)) {
+  ... when any
+  ptep_modify_prot_start@ps(V, A, P)
+  ... when any
+ }
 |
- pte_present@pq(ptep_get(P))
+ if (\(pte_present@pq(X)\|pte_present@pq(ptep_get(P))\|pte_present@pq(*P)\)) {
+  ... when any
+  ptep_modify_prot_start@ps(V, A, P)
+  ... when any
+ } else S1
 |
- pte_present@pq(*P)
-)
+ if (\(!pte_present@pq(X)\|!pte_present@pq(ptep_get(P))\|!pte_present@pq(*P)\))
+  continue;
  ... when any
      when != P++
-     when != A += PAGE_SIZE
+     when != ++P
+     when != P += 1
  ptep_modify_prot_start@ps(V, A, P)
+|
+ if (\(!pte_present@pq(X)\|!pte_present@pq(ptep_get(P))\|!pte_present@pq(*P)\))
+  continue;
+ else S1
  ... when any
-}
+     when != P++
+     when != ++P
+     when != P += 1
+ ptep_modify_prot_start@ps(V, A, P)
+)
 
 @script:python depends on present@
 ps << tx.ps;
 pq << present.pq;
 @@
 fact(ps)["present"] = True
+
+// a round that starts with what an earlier one has read
+@unread depends on read exists@
+expression tx.A, tx.V, tx.X;
+pte_t *tx.P;
+identifier tx.fn;
+position tx.ps, stepp.pp, pu;
+@@
+fn(...)
+{
+ ... when any
+(
+ P@pp@pu++
+|
+ ++P@pp@pu
+|
+ P@pp@pu += 1
+)
+ ... when any
+     when != X = ptep_get(P)
+     when != X = *P
+ ptep_modify_prot_start@ps(V, A, P)
+ ... when any
+}
+
+@script:python depends on unread@
+ps << tx.ps;
+pu << unread.pu;
+@@
+fact(ps)["unread"] = True
 
 // uses of the entry that are the same for each entry of a run
 @same depends on commit@
@@ -594,6 +641,25 @@ position k;
 @script:python depends on same_x@
 ps << tx.ps;
 k << same_x.k;
+@@
+note(ps, "known", key(k))
+
+// In a for header this shares a node with the steps; as a statement inside the
+// loop it is refused as work per entry.
+@init depends on commit@
+expression tx.A, FIRST;
+pte_t *tx.P;
+position k;
+@@
+(
+ A@k = FIRST
+|
+ P@k = FIRST
+)
+
+@script:python depends on init@
+ps << tx.ps;
+k << init.k;
 @@
 note(ps, "known", key(k))
 
@@ -858,36 +924,32 @@ pe << late.pe;
 @@
 note(ps, "late", key(pe))
 
-// the order of the two steps, unless they share a node
-@a_last depends on commit exists@
-expression tx.A, tx.V;
-pte_t *tx.P;
-identifier tx.fn;
-position tx.ps, stepp.pp, stepa.pa, pl;
+// A step in a for header runs after the body, though it stands before it.
+@head_a depends on commit@
+expression tx.A;
+position stepa.pa, q;
+statement S1;
 @@
-fn(...)
-{
- ... when any
-(
- P@pp++
-|
- ++P@pp
-|
- P@pp += 1
-)
- ... when any
-     when != ptep_modify_prot_start(V, A, P)
- A@pa@pl += PAGE_SIZE
- ... when any
- ptep_modify_prot_start@ps(V, A, P)
- ... when any
-}
+ for (...; ...; <+... A@pa@q += PAGE_SIZE ...+>) S1
 
-@script:python depends on a_last@
+@script:python depends on head_a@
 ps << tx.ps;
-pl << a_last.pl;
+q << head_a.q;
 @@
-fact(ps)["a_last"] = True
+note(ps, "head", key(q))
+
+@head_p depends on commit@
+pte_t *tx.P;
+position stepp.pp, q;
+statement S1;
+@@
+ for (...; ...; <+... \(P@pp@q++\|++P@pp@q\|P@pp@q += 1\) ...+>) S1
+
+@script:python depends on head_p@
+ps << tx.ps;
+q << head_p.q;
+@@
+note(ps, "head", key(q))
 
 // every mention of what may become unused
 @mention depends on commit@
@@ -995,7 +1057,7 @@ if why:
 	cocci.include_match(False)
 else:
 	guard = [g if re.match(r"^\w+$", g) else "(%s)" % g for g in has(ps, "guard")]
-	a_last = bool(fact(ps).get("a_last")) or key(pa) > key(pp)
+	a_last = (key(pa) in has(ps, "head"), key(pa)) > (key(pp) in has(ps, "head"), key(pp))
 	top = "top" in fact(ps) and "skip" not in fact(ps)
 	coccinelle.ND = cocci.make_ident(unused(ps, "mention", N))
 	coccinelle.XD = cocci.make_ident(unused(ps, "mention_x", X))
@@ -1114,7 +1176,7 @@ expression X, READ;
 + READ
  ;
 
-@unread depends on edit@
+@read_plain depends on edit@
 expression READ;
 @@
 - cocci_batch_read(READ, 0)

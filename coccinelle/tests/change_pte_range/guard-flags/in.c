@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "internal.h"
+
+static long hint(struct mmu_gather *mg, struct vm_area_struct *area,
+		pmd_t *pmd, unsigned long at, unsigned long stop,
+		pgprot_t prot, unsigned long how)
+{
+	pte_t *slot = pte_offset_map(pmd, at);
+	pte_t was, now;
+
+	do {
+		was = ptep_get(slot);
+		if (!pte_present(was))
+			continue;
+		if (how & MM_CP_PROT_NUMA) {
+			struct folio *f = vm_normal_folio(area, at, was);
+
+			if (!f)
+				continue;
+		}
+		was = ptep_modify_prot_start(area, at, slot);
+		now = pte_modify(was, prot);
+		ptep_modify_prot_commit(area, at, slot, was, now);
+	} while (slot++, at += PAGE_SIZE, at != stop);
+	return 0;
+}

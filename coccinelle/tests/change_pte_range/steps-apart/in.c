@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "internal.h"
+
+static long walk(struct mmu_gather *mg, struct vm_area_struct *area,
+		pmd_t *pmd, unsigned long at, unsigned long stop,
+		pgprot_t prot, unsigned long how)
+{
+	unsigned long a;
+	pte_t *slot = pte_offset_map(pmd, at);
+	pte_t was, now;
+	long hits = 0;
+
+	for (a = at; a != stop; a += PAGE_SIZE) {
+		was = ptep_get(slot);
+		if (pte_present(was)) {
+			was = ptep_modify_prot_start(area, a, slot);
+			now = pte_modify(was, prot);
+			ptep_modify_prot_commit(area, a, slot, was, now);
+			hits++;
+		}
+		++slot;
+	}
+	return hits;
+}

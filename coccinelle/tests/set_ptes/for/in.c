@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+
+static inline void fill(struct mm_struct *mm, pte_t *slot, pte_t val, int left)
+{
+	for (;;) {
+		set_pte(slot, val);
+		if (--left == 0)
+			break;
+		slot++;
+		val = __pte(pte_val(val) + (left << PFN_PTE_SHIFT));
+	}
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0
+
+static inline void fill(struct mm_struct *mm, pte_t *slot, pte_t val, int left)
+{
+	while (left) {
+		set_pte(slot++, val);
+		left--;
+		pte_val(val) += left << PFN_PTE_SHIFT;
+	}
+}
