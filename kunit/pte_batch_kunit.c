@@ -579,16 +579,6 @@ static const struct helper clear_flush_young_ptes_helper = {
 };
 #endif
 
-static pgprot_t variant_prot(const struct run *run)
-{
-	static const unsigned long access[] = {
-		VM_READ, VM_READ | VM_WRITE, VM_NONE,
-		VM_READ | VM_WRITE | VM_SHARED,
-	};
-
-	return vm_get_page_prot(access[run->variant % ARRAY_SIZE(access)]);
-}
-
 #ifdef HAVE_modify_prot_start_ptes
 static void modify_prot_start_ptes_batch(struct run *run)
 {
@@ -614,6 +604,16 @@ static const struct helper modify_prot_start_ptes_helper = {
 
 /* One value, and so its young and dirty bits, goes to every entry. */
 #ifdef HAVE_modify_prot_commit_ptes
+static pgprot_t variant_prot(const struct run *run)
+{
+	static const unsigned long access[] = {
+		VM_READ, VM_READ | VM_WRITE, VM_NONE,
+		VM_READ | VM_WRITE | VM_SHARED,
+	};
+
+	return vm_get_page_prot(access[run->variant % ARRAY_SIZE(access)]);
+}
+
 static void modify_prot_commit_ptes_batch(struct run *run)
 {
 	pte_t old = modify_prot_start_ptes(run->vma, run->addr, run->ptep,
