@@ -8,7 +8,7 @@
  * single-PTE helpers exist. There is nothing to override then, so the file is
  * empty until <linux/pgtable_batch.h> asks for it.
  *
- * No loop runs away for nr == 0: it does nothing, and warns on a debug kernel.
+ * No loop here runs away for nr == 0; a debug kernel warns and does nothing.
  */
 /* For a user of this header alone; on the way from there it does nothing. */
 #include <linux/pgtable.h>

@@ -20,6 +20,7 @@
 
 static __always_inline pte_t modprot_pte(struct vm_area_struct *vma, pte_t pte,
 					 pgprot_t newprot, modprot_t flags);
+static __always_inline bool ptes_nr_is_bad(unsigned int nr);
 static inline pte_t ptep_get(pte_t *ptep);
 static inline pte_t pte_advance_pfn(pte_t pte, unsigned long nr);
 
@@ -30,6 +31,8 @@ um_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep,
 {
 	unsigned int i;
 
+	if (ptes_nr_is_bad(nr))
+		return 0;
 	*old_pte = ptep_get(ptep);
 	*new_pte = modprot_pte(vma, *old_pte, newprot, flags);
 	set_pte(ptep, *new_pte);
