@@ -690,8 +690,8 @@ static void note_flush(struct run *run, unsigned int i, unsigned int nr,
 static void modify_prot_ptes_batch(struct run *run)
 {
 	pgprot_t prot = vm_get_page_prot(modprot_variants[run->variant].access);
+	pte_t old = __pte(0), new = __pte(0);
 	unsigned int i, nr;
-	pte_t old, new;
 
 	for (i = 0; i < run->nr; i += nr) {
 		nr = modify_prot_ptes(run->vma, nth_addr(run, i), run->ptep + i,
@@ -894,9 +894,9 @@ static void check_hole(struct kunit *test, unsigned int nr, unsigned int slot,
 	struct run run = {
 		.nr = nr, .bits = bits, .pfn = batch_pfn(&env, slot),
 	};
+	pte_t old = __pte(0), new = __pte(0);
 	unsigned int at = slot + nr / 2;
 	unsigned int done;
-	pte_t old, new;
 
 	call_on(&modify_prot_ptes_helper, &singled, change_nothing, &run, slot);
 	call_on(&modify_prot_ptes_helper, &batched, change_nothing, &run, slot);

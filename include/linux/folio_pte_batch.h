@@ -211,33 +211,61 @@ static inline unsigned int folio_run_ptes(struct folio *folio, pte_t *ptep,
 	return min(nr, max_nr);
 }
 
-/* The folio looked up last: most entries that follow are of the same one. */
-struct pte_folio_cache {
-	unsigned long pfn;
-	unsigned long nr_pages;
-	bool anon;
+/*
+ * The page looked up last, and how many pages of its folio follow. The next
+ * entry is most often the last one with the frame advanced: seen by comparing
+ * two values, without asking anything about the entry or the page again.
+ */
+struct pte_page_cursor {
+	pte_t pte;
+	struct page *page;
+	unsigned long left;
 };
 
-/* The page an entry maps, if it is of the kind that may be exclusive. */
+/* vm_normal_page(), its common case without a call. */
 static __always_inline struct page *
-pte_anon_page(struct vm_area_struct *vma, unsigned long addr, pte_t pte,
-	      struct pte_folio_cache *last)
+pte_normal_page(struct vm_area_struct *vma, unsigned long addr, pte_t pte)
 {
-	unsigned long pfn = pte_pfn(pte);
+	if (IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL) && !pte_special(pte) &&
+	    pte_pfn(pte) <= highest_memmap_pfn)
+		return pfn_to_page(pte_pfn(pte));
+	return vm_normal_page(vma, addr, pte);
+}
+
+/* Look up what @pte maps: an anonymous page, or none that may be exclusive. */
+static __always_inline void
+pte_cursor_lookup(struct pte_page_cursor *cur, struct vm_area_struct *vma,
+		  unsigned long addr, pte_t pte)
+{
+	struct page *page = pte_normal_page(vma, addr, pte);
 	struct folio *folio;
-	struct page *page;
 
-	if (pfn - last->pfn < last->nr_pages && !pte_special(pte))
-		return last->anon ? pfn_to_page(pfn) : NULL;
-
-	page = vm_normal_page(vma, addr, pte);
+	cur->pte = pte;
+	cur->page = NULL;
+	cur->left = 0;
 	if (!page)
-		return NULL;
+		return;
 	folio = page_folio(page);
-	last->pfn = folio_pfn(folio);
-	last->nr_pages = folio_nr_pages(folio);
-	last->anon = folio_test_anon(folio);
-	return last->anon ? page : NULL;
+	if (!folio_test_anon(folio))
+		return;
+	cur->page = page;
+	if (folio_test_large(folio))
+		cur->left = folio_nr_pages(folio) - 1 -
+			    folio_page_idx(folio, page);
+}
+
+/* The next entry: advance the cursor, or look up anew. */
+static __always_inline void
+pte_cursor_next(struct pte_page_cursor *cur, struct vm_area_struct *vma,
+		unsigned long addr, pte_t pte)
+{
+	if (cur->left && pte_same(pte, pte_next_pfn(cur->pte))) {
+		cur->pte = pte;
+		cur->page++;
+		cur->left--;
+		return;
+	}
+	pte_cursor_lookup(cur, vma, addr, pte);
 }
 
 /*
@@ -269,29 +297,32 @@ static __always_inline unsigned int
 anon_exclusive_ptes(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep,
 		    unsigned int max_nr, bool *exclusive)
 {
-	struct pte_folio_cache last = { .nr_pages = 0 };
+	struct pte_page_cursor cur;
 	pte_t pte = ptep_get(ptep);
-	struct page *page;
 	unsigned int nr = 0;
 
-	page = pte_anon_page(vma, addr, pte, &last);
-	*exclusive = page_is_exclusive(page);
+	pte_cursor_lookup(&cur, vma, addr, pte);
+	*exclusive = page_is_exclusive(cur.page);
 	for (;;) {
-		unsigned int i, end = nr + pte_batch_hint(ptep + nr, pte);
+		unsigned int i, block = pte_batch_hint(ptep + nr, pte);
 
 		/* One block is one folio: only its page flags are left. */
-		for (i = nr + 1; i < min(end, max_nr); i++)
-			if (page_is_exclusive(page ? ++page : NULL) !=
+		for (i = 1; i < min(block, max_nr - nr); i++)
+			if (page_is_exclusive(cur.page ? cur.page + i : NULL) !=
 			    *exclusive)
-				return i;
-		nr = end;
+				return nr + i;
+		nr += block;
 		if (nr >= max_nr)
 			return max_nr;
 		pte = ptep_get(ptep + nr);
 		if (!pte_present(pte))
 			return nr;
-		page = pte_anon_page(vma, addr + nr * PAGE_SIZE, pte, &last);
-		if (page_is_exclusive(page) != *exclusive)
+		if (block > 1)
+			pte_cursor_lookup(&cur, vma, addr + nr * PAGE_SIZE,
+					  pte);
+		else
+			pte_cursor_next(&cur, vma, addr + nr * PAGE_SIZE, pte);
+		if (page_is_exclusive(cur.page) != *exclusive)
 			return nr;
 	}
 }
@@ -325,17 +356,22 @@ static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
 	return flags;
 }
 
+/* How entries of one kind change, as modify_prot_ptes() wants to be told. */
+struct modprot_step {
+	pte_t old_pte;
+	pte_t new_pte;
+};
+
 /* One group of entries that change alike: one flush decision for all. */
 static __always_inline unsigned int
 tlb_modify_prot_group(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		      unsigned long addr, pte_t *ptep, unsigned int nr,
-		      pgprot_t newprot, modprot_t flags)
+		      pgprot_t newprot, modprot_t flags,
+		      struct modprot_step *step)
 {
-	pte_t old_pte, new_pte;
-
-	nr = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags, &old_pte,
-			      &new_pte);
-	if (tlb && pte_needs_flush(old_pte, new_pte))
+	nr = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags,
+			      &step->old_pte, &step->new_pte);
+	if (tlb && pte_needs_flush(step->old_pte, step->new_pte))
 		tlb_flush_pte_range(tlb, addr, nr * PAGE_SIZE);
 	return nr;
 }
@@ -348,7 +384,7 @@ tlb_modify_prot_group(struct mmu_gather *tlb, struct vm_area_struct *vma,
  * @ptep: page table pointer of the first entry, present
  * @max_nr: number of entries that may be changed, within VMA and page table
  * @newprot: the new protection
- * @flags: what else to change, for all entries
+ * @flags: what else to change; with MODPROT_MKWRITE, where pages are exclusive
  *
  * The flush decision for a whole range: taken for every group of entries that
  * changed alike, not from the range's first entry. Where the run ends is seen
@@ -364,12 +400,26 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		     unsigned long addr, pte_t *ptep, unsigned int max_nr,
 		     pgprot_t newprot, modprot_t flags)
 {
-	unsigned int nr = 0;
+	/* Kinds of entries take turns: two are remembered. */
+	struct modprot_step step[2] = { };
+	unsigned int nr = 0, end = max_nr;
+	modprot_t now = flags;
+	bool kind = false;
 
 	do {
+		/* Pages alike end here: what about the next ones? */
+		if (!(flags & MODPROT_MKWRITE)) {
+			kind = !kind;
+		} else if (!nr || nr == end) {
+			end = nr + anon_exclusive_ptes(vma,
+						       addr + nr * PAGE_SIZE,
+						       ptep + nr, max_nr - nr,
+						       &kind);
+			now = kind ? flags : flags & ~MODPROT_MKWRITE;
+		}
 		nr += tlb_modify_prot_group(tlb, vma, addr + nr * PAGE_SIZE,
-					    ptep + nr, max_nr - nr, newprot,
-					    flags);
+					    ptep + nr, end - nr, newprot, now,
+					    &step[kind]);
 	} while (nr < max_nr && pte_present(ptep_get(ptep + nr)));
 	return nr;
 }
@@ -390,7 +440,7 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
  * PTE bits that may differ inside the range: all, the frame included.
  *
  * Context: the page table lock is held.
- * Return: the number of entries changed, 1 to @max_nr.
+ * Return: the number of entries changed, 1 to @max_nr: as many as are present.
  */
 static inline unsigned int
 change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
@@ -398,7 +448,6 @@ change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		    pgprot_t newprot, unsigned long cp_flags)
 {
 	modprot_t flags = MODPROT_NONE;
-	bool exclusive;
 
 	if (cp_flags & MM_CP_UFFD_WP)
 		flags |= MODPROT_UFFD_WP;
@@ -406,13 +455,6 @@ change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		flags |= MODPROT_UFFD_WP_RESOLVE;
 	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
 		flags |= modprot_upgrade(vma);
-
-	if (flags & MODPROT_MKWRITE) {
-		max_nr = anon_exclusive_ptes(vma, addr, ptep, max_nr,
-					     &exclusive);
-		if (!exclusive)
-			flags &= ~MODPROT_MKWRITE;
-	}
 	return tlb_modify_prot_ptes(tlb, vma, addr, ptep, max_nr, newprot,
 				    flags);
 }
@@ -453,13 +495,6 @@ numa_rebuild_ptes(struct vm_fault *vmf, struct vm_area_struct *vma,
 
 	if (write_upgrade)
 		flags |= modprot_upgrade(vma);
-	if (flags & MODPROT_MKWRITE) {
-		bool exclusive;
-
-		nr = anon_exclusive_ptes(vma, addr, ptep, nr, &exclusive);
-		if (!exclusive)
-			flags &= ~MODPROT_MKWRITE;
-	}
 	/* Safe because what was not accessible is in no TLB. */
 	tlb_modify_prot_ptes(NULL, vma, addr, ptep, nr, vma->vm_page_prot,
 			     flags);
@@ -504,50 +539,72 @@ static __always_inline bool window_maps(pte_t pte, unsigned long pfn)
 	return pte_present(pte) && pte_pfn(pte) == pfn;
 }
 
-static inline unsigned int window_count_ptes(const struct folio_window *win)
+/*
+ * Are @refs entries of the window mapping its pages? Most are alike, so an
+ * entry is compared with the one before first. Ends as soon as too many are
+ * missing: a folio whose pages were copied one by one is not walked to its end
+ * by every fault.
+ */
+static inline bool window_has_ptes(const struct folio_window *win,
+				   unsigned int refs)
 {
 	unsigned long pfn = page_to_pfn(win->page);
-	unsigned int i, found = 0;
+	unsigned int i, missing = 0;
+	pte_t last = __pte(0);
+	bool mapped = false;
 
-	for (i = 0; i < win->nr; i++)
-		found += window_maps(ptep_get(win->ptep + i), pfn + i);
-	return found;
+	for (i = 0; i < win->nr; i++) {
+		pte_t pte = ptep_get(win->ptep + i);
+
+		if (!mapped || !pte_same(pte, pte_next_pfn(last)))
+			mapped = window_maps(pte, pfn + i);
+		if (!mapped && ++missing > win->nr - refs)
+			return false;
+		last = pte;
+	}
+	return win->nr - missing == refs;
 }
 
 /*
- * Prove that this process alone has the folio: every reference to it is one of
- * the entries just counted in the locked page table. One reference more, be it
- * from the swap cache, a GUP pin, a mapping elsewhere (another VMA of this
- * process included, because the rmap moves to this VMA's), reclaim or migration
- * under way, and the answer is no.
+ * Prove that this process alone has the folio: every reference to it is an
+ * entry of the window, counted in the locked page table. One reference more,
+ * be it from the swap cache, a GUP pin, a mapping elsewhere (another VMA of
+ * this process included, because the rmap moves to this VMA's), reclaim or
+ * migration under way, and the answer is no.
+ *
+ * The count comes last: with the other process alive, there are more references
+ * than the window has places, and the fault must not pay for a walk.
  */
-static inline bool folio_refs_are_ptes(struct folio *folio, unsigned int nr)
+static inline bool window_owns_folio(const struct folio_window *win,
+				     struct folio *folio)
 {
-	return folio_ref_count(folio) == nr && folio_mapcount(folio) == nr &&
-	       !folio_test_swapcache(folio) && !folio_test_ksm(folio);
+	unsigned int refs = folio_ref_count(folio);
+
+	return refs <= win->nr && folio_mapcount(folio) == refs &&
+	       !folio_test_swapcache(folio) && !folio_test_ksm(folio) &&
+	       window_has_ptes(win, refs);
 }
 
+/*
+ * The entries cannot change, the page table is locked; the references can,
+ * until the folio is locked and its rmap is this VMA's.
+ */
 static inline bool window_claim_folio(const struct folio_window *win,
 				      struct vm_area_struct *vma,
 				      struct folio *folio)
 {
-	unsigned int nr = window_count_ptes(win);
+	unsigned int refs = folio_ref_count(folio);
 	bool exclusive;
 
-	/* Unlocked first: most shared folios are seen as such here. */
-	if (!folio_refs_are_ptes(folio, nr) || !folio_trylock(folio))
+	if (!window_owns_folio(win, folio) || !folio_trylock(folio))
 		return false;
-	exclusive = folio_refs_are_ptes(folio, nr);
+	exclusive = folio_ref_count(folio) == refs &&
+		    folio_mapcount(folio) == refs &&
+		    !folio_test_swapcache(folio);
 	if (exclusive)
 		folio_move_anon_rmap(folio, vma);
 	folio_unlock(folio);
 	return exclusive;
-}
-
-/* May this entry become writable without a fault of its own? */
-static __always_inline bool window_may_write(pte_t pte, modprot_t flags)
-{
-	return !pte_write(pte) && modprot_may_write(pte, flags);
 }
 
 static inline void window_mkwrite(struct vm_fault *vmf, unsigned long addr,
@@ -567,15 +624,23 @@ static inline void window_reuse(const struct folio_window *win,
 {
 	unsigned long pfn = page_to_pfn(win->page);
 	modprot_t flags = modprot_upgrade(vmf->vma);
+	bool mapped = false, write = false;
 	unsigned int i, run = 0;
+	pte_t last = __pte(0);
 
 	for (i = 0; i < win->nr; i++) {
 		pte_t pte = ptep_get(win->ptep + i);
-		bool mapped = window_maps(pte, pfn + i);
 
-		if (mapped && !PageAnonExclusive(win->page + i))
+		/* Like the one before, but for the frame: the same answers. */
+		if (!mapped || !pte_same(pte, pte_next_pfn(last))) {
+			mapped = window_maps(pte, pfn + i);
+			write = mapped && !pte_write(pte) &&
+				modprot_may_write(pte, flags);
+		}
+		last = pte;
+		if (mapped && !page_is_exclusive(win->page + i))
 			SetPageAnonExclusive(win->page + i);
-		if (mapped && window_may_write(pte, flags)) {
+		if (write) {
 			run++;
 			continue;
 		}
@@ -585,6 +650,21 @@ static inline void window_reuse(const struct folio_window *win,
 	}
 	window_mkwrite(vmf, win->addr + (i - run) * PAGE_SIZE,
 		       win->ptep + i - run, run);
+}
+
+/* Out of line: the fault path of small folios must not grow. */
+static noinline __maybe_unused bool window_reuse_folio(struct vm_fault *vmf,
+						       struct folio *folio)
+{
+	struct folio_window win;
+
+	folio_fault_window(&win, vmf, folio);
+	if (!window_claim_folio(&win, vmf->vma, folio))
+		return false;
+	window_reuse(&win, vmf);
+	if (!SET_ACCESS_FLAGS_PTES_FLUSHES)
+		flush_tlb_local_ptes(vmf->vma, win.addr, win.nr);
+	return true;
 }
 
 /**
@@ -608,20 +688,9 @@ static inline void window_reuse(const struct folio_window *win,
 static inline bool wp_reuse_large_folio(struct vm_fault *vmf,
 					struct folio *folio)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	struct folio_window win;
-
-	if (!folio_test_large(folio) || (vmf->flags & FAULT_FLAG_UNSHARE) ||
-	    !(vma->vm_flags & VM_WRITE))
-		return false;
-
-	folio_fault_window(&win, vmf, folio);
-	if (!window_claim_folio(&win, vma, folio))
-		return false;
-	window_reuse(&win, vmf);
-	if (!SET_ACCESS_FLAGS_PTES_FLUSHES)
-		flush_tlb_local_ptes(vma, win.addr, win.nr);
-	return true;
+	return folio_test_large(folio) && !(vmf->flags & FAULT_FLAG_UNSHARE) &&
+	       (vmf->vma->vm_flags & VM_WRITE) &&
+	       window_reuse_folio(vmf, folio);
 }
 
 #endif /* _LINUX_FOLIO_PTE_BATCH_H */

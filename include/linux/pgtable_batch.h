@@ -278,8 +278,8 @@ void modify_prot_commit_ptes(struct vm_area_struct *vma, unsigned long addr,
  * @nr: number of entries that may be handled
  * @newprot: the new protection
  * @flags: what else to change, see modprot_t
- * @old_pte: where to put the first entry's old value
- * @new_pte: where to put the first entry's new value
+ * @old_pte: on return, the first entry's old value
+ * @new_pte: on return, the first entry's new value
  *
  * Start, modify and commit in one pass. Handles the first entry and as many
  * of the following ones as the architecture can in one go: those that equal
@@ -289,8 +289,13 @@ void modify_prot_commit_ptes(struct vm_area_struct *vma, unsigned long addr,
  * @new_pte, holds for every entry handled: whether a TLB flush is needed, for
  * one. The pages need not belong to one folio.
  *
+ * What an earlier call with the same @vma, @newprot and @flags left in @old_pte
+ * and @new_pte may be handed in again, so that entries like those need not be
+ * worked out anew; otherwise both are to be __pte(0).
+ *
  * PTE bits that may differ inside the range: any; the call stops before the
- * first entry that differs, present or not.
+ * first entry that differs, present or not, except that accessed may differ
+ * where nothing depends on it.
  * Default: one entry per call, by ptep_modify_prot_start() and _commit().
  *
  * Context: the page table lock is held. The caller flushes the TLB.

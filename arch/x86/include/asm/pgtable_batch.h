@@ -82,30 +82,44 @@ static __always_inline bool x86_pte_replace(pte_t *ptep, pteval_t *val,
 
 /*
  * All that follows from an entry's flags is worked out once: the new flags,
- * whether the frame's inversion (L1TF, PROT_NONE) turns over, whether the
- * hardware may interfere. For any entry with the same flags the change is the
- * same exclusive-or then. The frames need not be consecutive.
+ * whether the frame's inversion (L1TF, PROT_NONE) turns over. For any entry
+ * with the same flags the change is the same exclusive-or then. The frames need
+ * not be consecutive. Of the flags, accessed alone may differ unless it is
+ * itself in @bits: nothing follows from it but how the entry is replaced.
  *
  * Shadow stack and SavedDirty stay right because pte_modify() and pte_mkwrite()
  * do the thinking and no value is built by hand.
  */
 static __always_inline unsigned int
 x86_ptes_change(pte_t *ptep, unsigned int nr, pteval_t old, pteval_t new,
-		bool stable)
+		pteval_t bits)
 {
 	const pteval_t change = old ^ new;
+	const bool stable = x86_pte_is_stable(old);
 	unsigned int i;
 
 	for (i = 1; i < nr; i++) {
 		pteval_t val = READ_ONCE(ptep[i].pte);
+		pteval_t differs = (val ^ old) & PTE_FLAGS_MASK;
+		bool plain = stable;
 
-		if ((val ^ old) & PTE_FLAGS_MASK)
-			break;
+		if (unlikely(differs)) {
+			if (differs & bits)
+				break;
+			plain = x86_pte_is_stable(val);
+		}
 		/* The hardware was faster: no longer the same flags. */
-		if (!x86_pte_replace(ptep + i, &val, val ^ change, stable))
+		if (!x86_pte_replace(ptep + i, &val, val ^ change, plain))
 			break;
 	}
 	return i;
+}
+
+/* Does what was done to an entry like @old hold for @val? */
+static __always_inline bool x86_pte_is_alike(pteval_t val, pteval_t old,
+					     pteval_t bits)
+{
+	return old && !((val ^ old) & bits);
 }
 
 static __always_inline unsigned int
@@ -113,25 +127,26 @@ x86_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 		     pte_t *ptep, unsigned int nr, pgprot_t newprot,
 		     modprot_t flags, pte_t *old_pte, pte_t *new_pte)
 {
-	pteval_t val;
-	bool stable;
-	pte_t new;
+	pteval_t bits = PTE_FLAGS_MASK, val, new;
 
 	if (unlikely(!nr || x86_ptes_need_hooks()))
 		return generic_modify_prot_ptes(vma, addr, ptep, nr, newprot,
 						flags, old_pte, new_pte);
+	if (!(flags & MODPROT_MKYOUNG))
+		bits &= ~_PAGE_ACCESSED;
 
 	val = READ_ONCE(ptep->pte);
 	do {
-		stable = x86_pte_is_stable(val);
-		new = modprot_pte(vma, __pte(val), newprot, flags);
-	} while (!x86_pte_replace(ptep, &val, pte_val(new), stable));
+		if (x86_pte_is_alike(val, pte_val(*old_pte), bits))
+			new = val ^ pte_val(*old_pte) ^ pte_val(*new_pte);
+		else
+			new = pte_val(modprot_pte(vma, __pte(val), newprot,
+						  flags));
+	} while (!x86_pte_replace(ptep, &val, new, x86_pte_is_stable(val)));
 
 	*old_pte = __pte(val);
-	*new_pte = new;
-	if (nr == 1)
-		return 1;
-	return x86_ptes_change(ptep, nr, val, pte_val(new), stable);
+	*new_pte = __pte(new);
+	return x86_ptes_change(ptep, nr, val, new, bits);
 }
 
 #define modify_prot_ptes x86_modify_prot_ptes
@@ -146,17 +161,15 @@ static inline bool x86_set_access_flags_ptes(struct vm_area_struct *vma,
 		return generic_set_access_flags_ptes(vma, addr, ptep, nr,
 						     flags);
 	while (nr) {
-		pteval_t val = READ_ONCE(ptep->pte);
+		pteval_t val = READ_ONCE(ptep->pte), new;
 		unsigned int done;
-		bool stable;
-		pte_t new;
 
 		do {
-			stable = x86_pte_is_stable(val);
-			new = saf_pte(vma, __pte(val), flags);
-		} while (!x86_pte_replace(ptep, &val, pte_val(new), stable));
-		changed |= val != pte_val(new);
-		done = x86_ptes_change(ptep, nr, val, pte_val(new), stable);
+			new = pte_val(saf_pte(vma, __pte(val), flags));
+		} while (!x86_pte_replace(ptep, &val, new,
+					  x86_pte_is_stable(val)));
+		changed |= val != new;
+		done = x86_ptes_change(ptep, nr, val, new, PTE_FLAGS_MASK);
 		ptep += done;
 		nr -= done;
 	}
