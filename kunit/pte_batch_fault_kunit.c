@@ -93,7 +93,7 @@ static bool fault_map_folio(struct fault *f, unsigned int order)
 	if (!f->folio || mem_cgroup_charge(f->folio, f->mm, GFP_KERNEL))
 		return false;
 	for (i = 0; i < f->nr; i++)
-		memset_page(folio_page(f->folio, i), 'a' + i, 0, PAGE_SIZE);
+		memset_page(folio_page(f->folio, i), 0, 'a' + i, PAGE_SIZE);
 	__folio_mark_uptodate(f->folio);
 	folio_add_new_anon_rmap(f->folio, f->vma, f->addr, RMAP_EXCLUSIVE);
 	folio_add_lru_vma(f->folio, f->vma);
