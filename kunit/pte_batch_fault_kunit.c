@@ -134,6 +134,14 @@ static struct fault *fault_setup(struct kunit *test, unsigned int order,
 	return f;
 }
 
+/* Unmapping a part has split the VMA: entry @i is in the one that is left. */
+static void fault_find_vma(struct fault *f, unsigned int i)
+{
+	mmap_read_lock(f->mm);
+	f->vma = vma_lookup(f->mm, f->addr + i * PAGE_SIZE);
+	mmap_read_unlock(f->mm);
+}
+
 static void fault_take(struct fault *f, unsigned int i, unsigned int flags)
 {
 	vm_fault_t ret;
@@ -240,7 +248,7 @@ static void fault_reuse_partly_mapped(struct kunit *test)
 	f = fault_setup(test, FAULT_ORDER, 0);
 	vm_munmap(f->addr + 12 * PAGE_SIZE, 4 * PAGE_SIZE);
 	vm_munmap(f->addr, 2 * PAGE_SIZE);
-	f->vma = find_vma(f->mm, f->addr + 2 * PAGE_SIZE);
+	fault_find_vma(f, 2);
 	fault_take(f, 5, FAULT_FLAG_WRITE);
 	fault_expect(f, 5, true, true);
 	for (i = 2; i < 12; i++)
@@ -294,7 +302,7 @@ static void fault_copy_ref_for_entry(struct kunit *test)
 	folio_get(f->folio);
 	vm_munmap(f->addr + 15 * PAGE_SIZE, PAGE_SIZE);
 	f->nr--;
-	f->vma = find_vma(f->mm, f->addr);
+	fault_find_vma(f, 0);
 	fault_take(f, 3, FAULT_FLAG_WRITE);
 	fault_expect_copied(f, 3);
 	folio_put(f->folio);
@@ -332,7 +340,8 @@ static void fault_copy_other_mapping(struct kunit *test)
 	struct page *page = folio_page(f->folio, 9);
 
 	folio_get(f->folio);
-	folio_add_anon_rmap_pte(f->folio, page, f->vma, f->addr, RMAP_NONE);
+	folio_add_anon_rmap_pte(f->folio, page, f->vma,
+				f->addr + 9 * PAGE_SIZE, RMAP_NONE);
 	fault_take(f, 3, FAULT_FLAG_WRITE);
 	fault_expect_copied(f, 3);
 	folio_remove_rmap_pte(f->folio, page, f->vma);
