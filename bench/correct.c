@@ -1049,16 +1049,18 @@ static const char *random_access(char *p)
 {
 	size_t i = rnd(PAGES);
 	uint64_t value = rnd(UINT64_MAX);
+	int writable = model_prot[i] == RW;
+	int readable = model_prot[i] != PROT_NONE;
 
 	if (rnd(2)) {
-		if (store(word(p, i), value) != (model_prot[i] == RW))
+		if (store(word(p, i), value) != writable)
 			return "a store faulted or not against the model";
-		if (model_prot[i] == RW)
+		if (writable)
 			model[i] = value;
 	} else {
-		if (load(word(p, i), &value) != (model_prot[i] != PROT_NONE))
+		if (load(word(p, i), &value) != readable)
 			return "a load faulted or not against the model";
-		if (model_prot[i] != PROT_NONE && value != model[i])
+		if (readable && value != model[i])
 			return "a load gave a wrong value";
 	}
 	return NULL;
@@ -1128,9 +1130,12 @@ static const char *test_zero_page(const struct kind *k, char *p)
 	mprotect(q, SIZE, PROT_READ);
 	mprotect(q, SIZE, RW);
 	*word(q, 5) = 1;
-	for (i = 0; i < PAGES; i++)
-		if (*word(q, i) != (i == 5))
+	for (i = 0; i < PAGES; i++) {
+		uint64_t want = i == 5 ? 1 : 0;
+
+		if (*word(q, i) != want)
 			return "the zero page was written";
+	}
 	return NULL;
 }
 
