@@ -121,6 +121,9 @@ char *map_kind(const struct kind *k, char *where, size_t size)
 		*word(p, i) = i;
 		*stamp(p, i) = stamp_of(i);
 	}
+	/* khugepaged must not map by a PMD again what is split here. */
+	if (madvise(p, size, MADV_NOHUGEPAGE))
+		die("madvise");
 	if (k->folio == PMD && !k->pmd)
 		split_pmds(p, size);
 	return p;
@@ -219,18 +222,6 @@ static void mount_all(void)
 		die("mount");
 }
 
-/*
- * khugepaged would undo the geometry, and the instructions it takes would be
- * counted: send it to sleep before it has anything to look at.
- */
-static void quiet_machine(void)
-{
-	put(THP "khugepaged/scan_sleep_millisecs", "4294967295");
-	put(THP "khugepaged/alloc_sleep_millisecs", "4294967295");
-	put(THP "enabled", "always");
-	usleep(200000);
-}
-
 static int run(const char *mode)
 {
 	if (mode && !strcmp(mode, "measure"))
@@ -252,7 +243,7 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
-	quiet_machine();
+	put(THP "enabled", "always");
 	pid = fork();
 	if (!pid) {
 		status = run(getenv("bench"));

@@ -9,11 +9,13 @@
  * says: the folios were as asked for, no page moved, no byte was lost.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -62,6 +64,31 @@ static void calibrate(void)
 	row("calibrate", "loop", best, 2000000, 0);
 }
 
+/*
+ * No other task may run between two readings: neither a kernel thread nor the
+ * child that fork() has just made.
+ */
+static void never_preempted(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	put("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		die("sched_setscheduler");
+}
+
+/*
+ * Let those who wait have their turn now.  A task that waits for a second gets
+ * the CPU even from a real-time task (the fair server), and the serial line
+ * interrupts until it is empty.
+ */
+static void settle(void)
+{
+	fflush(stdout);
+	tcdrain(STDOUT_FILENO);
+	usleep(50000);
+}
+
 static uint64_t protect(char *p, size_t size, int prot)
 {
 	uint64_t t = insns();
@@ -76,6 +103,7 @@ static void protect_rows(const char *kind, char *p, size_t size, int rounds)
 	uint64_t ro = 0, rw = 0, none = 0, back = 0, units = size / PAGE * rounds;
 	int i;
 
+	settle();
 	protect(p, size, PROT_READ);
 	protect(p, size, PROT_READ | PROT_WRITE);
 	for (i = 0; i < rounds; i++) {
@@ -155,9 +183,12 @@ static void measure_shared(void)
 /* fork(), and a child that is gone when this returns. */
 static uint64_t fork_and_exit(void)
 {
-	uint64_t t = insns();
-	pid_t pid = fork();
+	uint64_t t;
+	pid_t pid;
 
+	settle();
+	t = insns();
+	pid = fork();
 	t = insns() - t;
 	if (pid < 0)
 		die("fork");
@@ -171,9 +202,11 @@ static uint64_t fork_and_exit(void)
 /* One store to every @step bytes; the row counts stores. */
 static void store_row(const char *what, const char *kind, char *p, size_t size, size_t step)
 {
-	uint64_t t, faults = minor_faults();
+	uint64_t t, faults;
 	size_t off;
 
+	settle();
+	faults = minor_faults();
 	t = insns();
 	for (off = 0; off < size; off += step)
 		*(volatile uint64_t *)(p + off) = ~off;
@@ -222,6 +255,7 @@ static void measure_fault(const struct kind *k)
 	row("moved", k->name, 0, PAGES, pages_moved(PAGES));
 	check("fault-contents", k->name, stores_kept(p, SIZE, PAGE));
 
+	settle();
 	t = insns();
 	munmap(p, SIZE);
 	row("munmap", k->name, insns() - t, PAGES, 0);
@@ -236,6 +270,7 @@ static void measure_memset(const struct kind *k)
 	progress("memset", k->name);
 	p = map_kind(k, ARENA, SHARED_SIZE);
 	fork_and_exit();
+	settle();
 	faults = minor_faults();
 	t = insns();
 	memset(p, 0x5a, SHARED_SIZE);
@@ -291,6 +326,7 @@ int measure(void)
 	int i;
 
 	memset(before, 1, sizeof(before));
+	never_preempted();
 	calibrate();
 	for (i = K_4K; i <= K_2M_PMD; i++)
 		measure_mprotect(&kinds[i]);
