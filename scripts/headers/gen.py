@@ -164,7 +164,8 @@ def main() -> None:
         out / "wrong-nr/asm/pgtable_batch.h",
         wrong(top / CONTRACT, r"^unsigned (?:int|long) (?=(?:max_)?nr$)", "int "),
     )
-    put(out / "wrong-type/asm/pgtable_batch.h", wrong(top / CONTRACT, r"^pte_t (?=\w+$)", "unsigned long "))
+    # A pointer: on powerpc 32-bit a pte_t is a plain number.
+    put(out / "wrong-type/asm/pgtable_batch.h", wrong(top / CONTRACT, r"^pte_t (?=\w+$)", "void *"))
 
 
 if __name__ == "__main__":
