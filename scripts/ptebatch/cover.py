@@ -21,15 +21,16 @@ TEXT = Path(__file__).parent / "messages" / "cover.txt"
 NOT_MEASURED = "  not measured here; run make bench"
 
 
-# What a reader asks first: both directions of mprotect(), and a store per page
-# after a fork(), by kind of memory.
-COSTS = [f"mprotect-{way}/{kind}" for kind in ("4K", "64K", "2M-pte") for way in ("ro", "rw")]
+# What a reader asks first: both directions of mprotect(), also where it costs
+# more than before, and a store per page or per folio after a fork().
+COSTS = [f"mprotect-{way}/{kind}" for kind in ("4K", "64K", "2M-pte", "mixed") for way in ("ro", "rw")]
+COSTS += ["sparse/2M-pte"]
 FAULTS = [f"fault/{kind}" for kind in ("4K", "64K", "1M", "2M-pte", "2M-pmd")]
 
 
 def _row(name: str, before: float, after: float, form: str) -> str:
     ratio = f"{after / before:.3f}" if before else "-"
-    return f"  {name:<34}{before:>12{form}}{after:>12{form}}{ratio:>8}"
+    return f"  {name:<38}{before:>10{form}}{after:>10{form}}{ratio:>8}"
 
 
 def numbers(room: int) -> list[str]:
@@ -39,7 +40,7 @@ def numbers(room: int) -> list[str]:
         return [NOT_MEASURED]
     try:
         rows = json.loads(path.read_text())["rows"]
-        lines = [f"  {'':<34}{'before':>12}{'after':>12}{'ratio':>8}"]
+        lines = [f"  {'':<38}{'before':>10}{'after':>10}{'ratio':>8}"]
         for key in COSTS:
             row = rows[key]
             name = f"{key}, insns per {row['unit']}"
