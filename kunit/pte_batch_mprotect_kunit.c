@@ -379,6 +379,11 @@ static pgprot_t mdt_prot(struct mdt *m, unsigned long vm_flags)
 		prot = pgprot_writecombine(prot);
 	else if (mdt_one_in(m, 16))
 		prot = pgprot_noncached(prot);
+#ifdef CONFIG_UML
+	/* Here every protection says "accessed", which would hide the entry's. */
+	if (mdt_one_in(m, 2))
+		pgprot_val(prot) &= ~_PAGE_ACCESSED;
+#endif
 	return prot;
 }
 
