@@ -871,17 +871,31 @@ static unsigned long vmstat(const char *name)
 	return found;
 }
 
+static void *thread_waits(void *arg)
+{
+	char c;
+
+	if (read(*(int *)arg, &c, 1))
+		die("the pipe of a thread that only waits");
+	return NULL;
+}
+
 /*
  * The scanner takes the rights away while this process runs, and each access
  * gives them back: nobody may notice.  It comes within a second if the machine
- * is not busy.
+ * is not busy.  A second thread, because pages on the node of a process that
+ * has but one are left alone.
  */
 static const char *test_numa_hinting(const struct kind *k, char *p)
 {
 	unsigned long start = vmstat("numa_hint_faults");
 	time_t end = time(NULL) + 60;
 	size_t i, round = 0;
+	pthread_t thread;
+	int wait[2];
 
+	if (pipe(wait) || pthread_create(&thread, NULL, thread_waits, wait))
+		die("a second thread");
 	put("/proc/sys/kernel/numa_balancing", "1");
 	fill(p, 0, 1, second);
 	while (vmstat("numa_hint_faults") < start + 20 && time(NULL) < end) {
@@ -896,6 +910,9 @@ static const char *test_numa_hinting(const struct kind *k, char *p)
 		}
 	}
 	put("/proc/sys/kernel/numa_balancing", "0");
+	close(wait[1]);
+	pthread_join(thread, NULL);
+	close(wait[0]);
 	if (!holds(p, 0, 1, second))
 		return "a store was lost";
 	return vmstat("numa_hint_faults") > start ? NULL : "no hinting fault was seen";
