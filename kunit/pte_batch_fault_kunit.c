@@ -366,7 +366,7 @@ static void fault_split_vma(struct fault *f, unsigned int at)
 
 	vma_iter_init(&vmi, f->mm, f->addr);
 	mmap_write_lock(f->mm);
-	vma = vma_modify_flags(&vmi, NULL, f->vma, f->addr + at * PAGE_SIZE,
+	vma = vma_modify_flags(&vmi, f->vma, f->vma, f->addr + at * PAGE_SIZE,
 			       f->vma->vm_end, f->vma->vm_flags | VM_DONTDUMP);
 	KUNIT_EXPECT_FALSE(f->test, IS_ERR(vma));
 	if (!IS_ERR(vma))
