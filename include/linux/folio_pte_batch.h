@@ -566,8 +566,8 @@ static inline bool window_has_ptes(const struct folio_window *win,
 }
 
 /*
- * Prove that this process alone has the folio: every reference to it is an
- * entry of the window, counted in the locked page table. One reference more,
+ * Prove that this process alone has the folio: each of its @refs references is
+ * an entry of the window, counted in the locked page table. One reference more,
  * be it from the swap cache, a GUP pin, a mapping elsewhere (another VMA of
  * this process included, because the rmap moves to this VMA's), reclaim or
  * migration under way, and the answer is no.
@@ -576,10 +576,8 @@ static inline bool window_has_ptes(const struct folio_window *win,
  * than the window has places, and the fault must not pay for a walk.
  */
 static inline bool window_owns_folio(const struct folio_window *win,
-				     struct folio *folio)
+				     struct folio *folio, unsigned int refs)
 {
-	unsigned int refs = folio_ref_count(folio);
-
 	return refs <= win->nr && folio_mapcount(folio) == refs &&
 	       !folio_test_swapcache(folio) && !folio_test_ksm(folio) &&
 	       window_has_ptes(win, refs);
@@ -596,7 +594,7 @@ static inline bool window_claim_folio(const struct folio_window *win,
 	unsigned int refs = folio_ref_count(folio);
 	bool exclusive;
 
-	if (!window_owns_folio(win, folio) || !folio_trylock(folio))
+	if (!window_owns_folio(win, folio, refs) || !folio_trylock(folio))
 		return false;
 	exclusive = folio_ref_count(folio) == refs &&
 		    folio_mapcount(folio) == refs &&
