@@ -4,6 +4,9 @@
  * it: mapped read-only, no page marked exclusive.  If nobody else holds a
  * reference, one fault makes the whole folio ours; with any other reference
  * the fault copies one page, as it always did.
+ *
+ * And NUMA hinting faults: one fault makes all of a large folio's entries
+ * accessible again that this table maps in this VMA.
  */
 #include <kunit/test.h>
 #include <linux/highmem.h>
@@ -12,6 +15,7 @@
 #include <linux/mman.h>
 #include <linux/mm_inline.h>
 #include <linux/mmu_notifier.h>
+#include <linux/prandom.h>
 #include <linux/rmap.h>
 #include <linux/sched/mm.h>
 #include <linux/swap.h>
@@ -451,11 +455,16 @@ static pte_t fault_any_pte(void)
 	return pfn_pte(1, vm_get_page_prot(VM_READ));
 }
 
+static void fault_need_numa(struct kunit *test)
+{
+	if (!pte_protnone(fault_mark_none(fault_any_pte())))
+		kunit_skip(test, "no NUMA hinting entries here");
+}
+
 static void fault_reuse_protnone(struct kunit *test)
 {
 	fault_need_reuse(test);
-	if (!pte_protnone(fault_mark_none(fault_any_pte())))
-		kunit_skip(test, "no NUMA hinting entries here");
+	fault_need_numa(test);
 	fault_keep(fault_setup(test, FAULT_ORDER, 0), fault_mark_none,
 		   fault_mark_not);
 }
@@ -485,6 +494,118 @@ static void fault_reuse_soft_dirty(struct kunit *test)
 	fault_keep(f, fault_mark_soft_clean, fault_mark_soft_dirty);
 }
 
+#define FAULT_NUMA_ROUNDS	64
+
+/* Any bits, three entries in four without access, pages exclusive or not. */
+static void fault_numa_mix(struct fault *f, struct rnd_state *rnd, bool uffd)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr; i++) {
+		u32 bits = prandom_u32_state(rnd);
+		pte_t pte = fault_pte(f, i);
+
+		pte = bits & BIT(0) ? pte_mkdirty(pte) : pte_mkclean(pte);
+		pte = bits & BIT(1) ? pte_mkyoung(pte) : pte_mkold(pte);
+		pte = bits & BIT(2) ? pte_mksoft_dirty(pte) :
+				      pte_clear_soft_dirty(pte);
+		if (uffd && (bits & BIT(3)))
+			pte = pte_mkuffd_wp(pte);
+		if (bits & (BIT(4) | BIT(5)))
+			pte = fault_mark_none(pte);
+		fault_set_pte(f, i, pte);
+		if (bits & BIT(6))
+			SetPageAnonExclusive(folio_page(f->folio, i));
+	}
+}
+
+/* Two pages of the folio that are not mapped in order. */
+static void fault_numa_swap(struct fault *f, unsigned int i)
+{
+	pte_t first = fault_pte(f, i), second = fault_pte(f, i + 1);
+
+	fault_set_pte(f, i, second);
+	fault_set_pte(f, i + 1, first);
+}
+
+/* What becomes of one entry, by itself. */
+static pte_t fault_numa_want(struct fault *f, unsigned int i)
+{
+	pte_t pte = fault_pte(f, i);
+	bool write;
+
+	if (!pte_protnone(pte))
+		return pte;
+	pte = pte_modify(pte, f->vma->vm_page_prot);
+	write = pte_write(pte) ||
+		can_change_pte_writable(f->vma, f->addr + i * PAGE_SIZE, pte);
+	pte = pte_mkyoung(pte);
+	return write ? pte_mkwrite(pte, f->vma) : pte;
+}
+
+/* One fault on one of the first @reach entries: it does not change others. */
+static void fault_numa_take(struct fault *f, struct rnd_state *rnd,
+			    unsigned int reach, unsigned int round)
+{
+	unsigned int i, hit = prandom_u32_state(rnd) % reach;
+	pte_t got, want[FAULT_NR];
+
+	fault_set_pte(f, hit, fault_mark_none(fault_pte(f, hit)));
+	for (i = 0; i < f->nr; i++)
+		want[i] = i < reach ? fault_numa_want(f, i) : fault_pte(f, i);
+	fault_take(f, hit, 0);
+	for (i = 0; i < f->nr; i++) {
+		got = fault_pte(f, i);
+		KUNIT_EXPECT_TRUE_MSG(f->test, pte_same(got, want[i]),
+				      "round %u, fault %u, entry %u: %#llx, not %#llx",
+				      round, hit, i, (u64)pte_val(got),
+				      (u64)pte_val(want[i]));
+	}
+}
+
+static void fault_numa_rounds(struct kunit *test, unsigned long before,
+			      unsigned int split, unsigned int reach)
+{
+	struct rnd_state rnd;
+	unsigned int round;
+	struct fault *f;
+	bool uffd;
+
+	fault_need_numa(test);
+	for (round = 0; round < FAULT_NUMA_ROUNDS; round++) {
+		prandom_seed_state(&rnd, round);
+		f = fault_setup(test, FAULT_ORDER, before);
+		if (split)
+			fault_split_vma(f, split);
+		uffd = (round & 1) &&
+		       pte_uffd_wp(pte_mkuffd_wp(fault_any_pte()));
+		fault_vma_flags(f, uffd ? VM_UFFD_WP : 0,
+				round & 2 ? VM_SOFTDIRTY : 0);
+		fault_numa_mix(f, &rnd, uffd);
+		if (round & 4)
+			fault_numa_swap(f, prandom_u32_state(&rnd) % (f->nr - 1));
+		fault_numa_take(f, &rnd, reach, round);
+		fault_vma_flags(f, 0, VM_UFFD_WP);
+	}
+}
+
+static void fault_numa_rebuild(struct kunit *test)
+{
+	fault_numa_rounds(test, 0, 0, FAULT_NR);
+}
+
+/* The rest of the folio is mapped by the next table. */
+static void fault_numa_across_tables(struct kunit *test)
+{
+	fault_numa_rounds(test, 6 * PAGE_SIZE, 0, 6);
+}
+
+/* The rest of the folio is mapped by the next VMA. */
+static void fault_numa_across_vmas(struct kunit *test)
+{
+	fault_numa_rounds(test, 0, 11, 11);
+}
+
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(fault_reuse),
 	KUNIT_CASE(fault_reuse_partly_mapped),
@@ -500,6 +621,9 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(fault_copy_across_tables),
 	KUNIT_CASE(fault_copy_across_vmas),
 	KUNIT_CASE(fault_unshare),
+	KUNIT_CASE(fault_numa_rebuild),
+	KUNIT_CASE(fault_numa_across_tables),
+	KUNIT_CASE(fault_numa_across_vmas),
 	{}
 };
 
@@ -510,5 +634,5 @@ static struct kunit_suite fault_suite = {
 
 kunit_test_suite(fault_suite);
 
-MODULE_DESCRIPTION("KUnit: write faults on exclusive large folios");
+MODULE_DESCRIPTION("KUnit: write and NUMA hinting faults on large folios");
 MODULE_LICENSE("GPL");
