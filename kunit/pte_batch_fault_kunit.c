@@ -543,16 +543,22 @@ static pte_t fault_numa_want(struct fault *f, unsigned int i)
 	return write ? pte_mkwrite(pte, f->vma) : pte;
 }
 
-/* One fault on one of the first @reach entries: it does not change others. */
+/*
+ * One fault on one of the first @reach entries: it does not change others, nor
+ * any that is out of the folio's reach as seen from the page that faults.
+ */
 static void fault_numa_take(struct fault *f, struct rnd_state *rnd,
 			    unsigned int reach, unsigned int round)
 {
 	unsigned int i, hit = prandom_u32_state(rnd) % reach;
 	pte_t got, want[FAULT_NR];
+	unsigned int page;
 
+	page = pte_pfn(fault_pte(f, hit)) - folio_pfn(f->folio);
 	fault_set_pte(f, hit, fault_mark_none(fault_pte(f, hit)));
 	for (i = 0; i < f->nr; i++)
-		want[i] = i < reach ? fault_numa_want(f, i) : fault_pte(f, i);
+		want[i] = i < reach && i + page - hit < f->nr ?
+				  fault_numa_want(f, i) : fault_pte(f, i);
 	fault_take(f, hit, 0);
 	for (i = 0; i < f->nr; i++) {
 		got = fault_pte(f, i);
