@@ -74,6 +74,8 @@ def small_config(tree: Path, build: Path, arch: str, cross: str, log: Path, more
     lost = [line for line in wish.splitlines() if line.startswith("CONFIG_") and line not in have]
     if lost:
         raise Refusal(E_TEST, f"{arch}: this tree does not have {' '.join(lost)}")
+    # Options that depend on others are not in .config, but kunit.py may want them.
+    unset = [line for line in wish.splitlines() if line.endswith(" is not set")]
     whole = build / "small.config"
-    whole.write_text((build / ".config").read_text())
+    whole.write_text("\n".join([*unset, (build / ".config").read_text()]))
     return whole
