@@ -93,6 +93,9 @@ seed()
 			mkdir -p "$build/scripts"
 			cp -a "$other/scripts/basic" "$other/scripts/kconfig" "$build/scripts/"
 		}
+		if [ -e "$other/stamp" ] && [ -e "$other/scripts/dtc" ] && ! [ -e "$build/scripts/dtc" ]; then
+			cp -a "$other/scripts/dtc" "$build/scripts/"
+		fi
 		if [ "$arch" = x86_64 ] && [ -e "$other/stamp" ] && [ -e "$other/tools" ] && ! [ -e "$build/tools" ]; then
 			cp -a "$other/tools" "$build/"
 		fi
