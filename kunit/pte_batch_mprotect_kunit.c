@@ -644,7 +644,8 @@ static unsigned long mdt_cp_flags(struct mdt *m, unsigned long vm_flags)
 		return MM_CP_PROT_NUMA;
 	if ((vm_flags & VM_WRITE) && !mdt_one_in(m, 4))
 		upgrade = MM_CP_TRY_CHANGE_WRITABLE;
-	if (!m->kind->uffd)
+	/* mprotect() meets write-protected entries as well. */
+	if (!m->kind->uffd || mdt_one_in(m, 3))
 		return upgrade;
 	return mdt_one_in(m, 2) ? MM_CP_UFFD_WP :
 				  MM_CP_UFFD_WP_RESOLVE | upgrade;
