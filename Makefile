@@ -6,7 +6,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED
+export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
 export ARCH
@@ -18,11 +18,11 @@ endif
 MAKEOVERRIDES :=
 unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 # Empty is the same as not given.
-$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED, \
+$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES, \
 	$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit mutants check \
-	check-headers check-cocci check-apply check-series check-style clean
+	check-arch check-headers check-cocci check-apply check-series check-style clean
 
 .PHONY: help bench $(targets)
 
@@ -38,6 +38,7 @@ deps:			## install the Debian packages that are missing
 kunit:			## run the suites under UML (KDIR: on that tree, batched or not)
 mutants:		## plant known faults; each must be caught by a named case
 check:			## every test that needs no second architecture, summed up
+check-arch:		## the suites on each page-table format we can boot (ARCHS="x86_64 arm64")
 check-headers:		## the headers compile, for every architecture we have a compiler for
 check-cocci:		## the semantic patches do what their examples say
 check-apply:		## apply, unapply and every refusal

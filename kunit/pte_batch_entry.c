@@ -228,6 +228,7 @@ const char *entry_text(char *text, pte_t pte)
 		 entry_uffd_wp(pte) ? " uffd-wp" : "",
 		 pte_protnone(pte) ? " protnone" : "",
 		 pte_special(pte) ? " special" : "",
-		 pte_pfn(pte));
+		 /* arm64 has it in 64 bits of another name. */
+		 (unsigned long)pte_pfn(pte));
 	return text;
 }

@@ -595,7 +595,8 @@ static void mdt_fill_marker(struct mdt *m, unsigned int at, unsigned int len)
 
 static unsigned int mdt_fill(struct mdt *m, unsigned int at, unsigned int room)
 {
-	static const unsigned int lengths[] = { 1, 2, 4, 16, 64, MDT_SLOTS };
+	/* How long a table is, powerpc finds out when it boots. */
+	const unsigned int lengths[] = { 1, 2, 4, 16, 64, MDT_SLOTS };
 	unsigned int longest = lengths[mdt_rnd(m, m->kind->full ? 6 : 5)];
 	unsigned int len = 1 + mdt_rnd(m, longest);
 
@@ -835,7 +836,8 @@ static void mdt_decode(char *buf, size_t size, pte_t pte)
 		return;
 	}
 	if (pte_present(pte)) {
-		scnprintf(buf, size, "pfn %lx%s%s%s%s%s%s%s", pte_pfn(pte),
+		scnprintf(buf, size, "pfn %lx%s%s%s%s%s%s%s",
+			  (unsigned long)pte_pfn(pte),
 			  pte_write(pte) ? " write" : "",
 			  pte_dirty(pte) ? " dirty" : "",
 			  pte_young(pte) ? " young" : "",

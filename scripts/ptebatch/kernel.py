@@ -54,15 +54,11 @@ def run_logged(
                 child.wait()
 
 
-def has_small_config(arch: str) -> bool:
-    return (CONFIGS / f"{arch}.config").is_file()
-
-
-def small_config(tree: Path, build: Path, arch: str, cross: str, log: Path, more: Iterable[str] = ()) -> Path:
+def small_config(
+    tree: Path, build: Path, arch: str, cross: str, configs: Sequence[Path], log: Path, more: Iterable[str] = ()
+) -> Path:
     """The suites, what ARCH needs for them, MORE, and all else off; returns the whole .config."""
-    wish = "\n".join(
-        [*(path.read_text() for path in (SUITES / ".kunitconfig", CONFIGS / f"{arch}.config")), *more, ""]
-    )
+    wish = "\n".join([*(path.read_text() for path in (SUITES / ".kunitconfig", *configs)), *more, ""])
     build.mkdir(parents=True, exist_ok=True)
     fragments = build / "fragments.config"
     fragments.write_text(wish)
