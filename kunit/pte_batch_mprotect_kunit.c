@@ -77,6 +77,7 @@ struct mdt_kind {
 /* What one of the two left behind. */
 struct mdt_shot {
 	pte_t *pte;
+	unsigned long *clean;
 	long pages;
 	unsigned long start;
 	unsigned long end;
@@ -322,7 +323,21 @@ static void mdt_pages_save(struct mdt *m)
 			       MDT_PAGES * sizeof(struct page));
 }
 
-/* Neither side has any business with a struct page but to read it. */
+/*
+ * The one thing that either side may do to a page: where instructions are
+ * cached apart, note that what it is about to make executable has been seen to.
+ */
+static void mdt_caches(struct mdt *m, unsigned long *clean)
+{
+	unsigned int s, i;
+
+	for (s = 0; s < MDT_STRIPS; s++)
+		for (i = 0; m->used & BIT(s) && i < MDT_PAGES; i++)
+			__assign_bit(s * MDT_PAGES + i, clean,
+				     test_and_clear_bit(PG_arch_1, &m->strip[s][i].flags));
+}
+
+/* Beyond that, none has any business with a struct page but to read it. */
 static struct page *mdt_pages_changed(struct mdt *m)
 {
 	unsigned int s, i;
@@ -801,6 +816,7 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 
 	mprotect_numa.last = NULL;
 	mprotect_numa.stamped = 0;
+	mdt_caches(m, shot->clean);
 	tlb_gather_mmu(&tlb, m->mm);
 	tlb.fullmm = 1;
 	tlb.start = TASK_SIZE;
@@ -817,6 +833,7 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 		       tlb.vma_exec << 8 | tlb.vma_huge << 9 |
 		       tlb.vma_pfn << 10;
 	shot->stamped = mprotect_numa.stamped;
+	mdt_caches(m, shot->clean);
 
 	tlb.fullmm = 0;
 	tlb.cleared_ptes = 0;
@@ -896,6 +913,7 @@ static bool mdt_shots_equal(const struct mdt_shot *a, const struct mdt_shot *b)
 	return a->pages == b->pages && a->start == b->start &&
 	       a->end == b->end && a->gather == b->gather &&
 	       a->stamped == b->stamped &&
+	       bitmap_equal(a->clean, b->clean, MDT_STRIPS * MDT_PAGES) &&
 	       !memcmp(a->pte, b->pte, MDT_SLOTS * sizeof(pte_t));
 }
 
@@ -926,6 +944,7 @@ static void mdt_one(struct mdt *m)
 	if (m->two_users)
 		mmget(m->mm);
 	mdt_tables(m, NULL);
+	mdt_caches(m, m->in.clean);
 	mdt_pages_save(m);
 	mdt_run(m, oracle_change_protection, &m->want);
 	mdt_tables(m, NULL);
@@ -991,7 +1010,10 @@ static bool mdt_shot_alloc(struct mdt *m, struct mdt_shot *shot)
 {
 	shot->pte = kunit_kcalloc(m->test, MDT_SLOTS, sizeof(pte_t),
 				  GFP_KERNEL);
-	return shot->pte;
+	shot->clean = kunit_kcalloc(m->test,
+				    BITS_TO_LONGS(MDT_STRIPS * MDT_PAGES),
+				    sizeof(long), GFP_KERNEL);
+	return shot->pte && shot->clean;
 }
 
 static bool mdt_setup(struct mdt *m)
