@@ -294,8 +294,12 @@ static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 {
 	if (flags & SAF_YOUNG)
 		pte = pte_mkyoung(pte);
-	if (flags & SAF_DIRTY)
+	if (flags & SAF_DIRTY) {
+		/* To an x86 shadow stack, dirty alone means read-only. */
+		if (pte_write(pte))
+			flags |= SAF_WRITE;
 		pte = pte_mkdirty(pte);
+	}
 	if (flags & SAF_WRITE)
 		pte = pte_mkwrite(pte, vma);
 	return pte;
