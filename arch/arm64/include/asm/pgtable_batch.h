@@ -60,14 +60,15 @@ static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
 /*
  * The range is clear, so set_ptes() may write it, folding whole blocks again.
  * An entry that is not valid (PROT_NONE) must never carry the contiguous bit,
- * which set_ptes() of older trees would give it.
+ * which set_ptes() of older trees would give it; nor must a special one, about
+ * which set_ptes() does not ask.
  */
 static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 						 unsigned long addr,
 						 pte_t *ptep, pte_t old_pte,
 						 pte_t pte, unsigned int nr)
 {
-	if (likely(pte_valid(pte)))
+	if (likely(pte_valid(pte) && !pte_special(pte)))
 		set_ptes(vma->vm_mm, addr, ptep, pte, nr);
 	else
 		__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
@@ -111,11 +112,14 @@ static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
 	/*
 	 * Each raw entry is compared, not the gathered one: a walker that looks
 	 * at single descriptors (an SMMU without HTTU) faults for ever on one
-	 * that lacks what only its sibling has.
+	 * that lacks what only its sibling has. The frame is part of what is
+	 * compared.
 	 */
-	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE)
+	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE) {
 		changed |= !!__ptep_set_access_flags(vma, addr, ptep + i, entry,
 						     /* dirty = */ 0);
+		entry = pte_advance_pfn(entry, 1);
+	}
 	return changed;
 }
 
