@@ -165,11 +165,20 @@ static void fill_table(void)
 {
 	unsigned int i;
 
+	for (i = 0; i < PTRS_PER_PTE; i++)
+		entry_set(&env, table.ptep, i,
+			  slots[i].pfn == MAPS_NOTHING ? __pte(0) :
+							 slot_pte(slots + i));
+	/* What any entry of an arm64 block has, they all have. */
 	for (i = 0; i < PTRS_PER_PTE; i++) {
-		pte_clear(env.mm, batch_addr(&env, i), table.ptep + i);
-		if (slots[i].pfn != MAPS_NOTHING)
-			set_pte_at(env.mm, batch_addr(&env, i), table.ptep + i,
-				   slot_pte(slots + i));
+		pte_t pte = ptep_get(table.ptep + i);
+
+		if (entry_block(table.ptep + i) == 1)
+			continue;
+		if (pte_young(pte))
+			slots[i].bits |= ENTRY_YOUNG;
+		if (pte_dirty(pte))
+			slots[i].bits |= ENTRY_DIRTY;
 	}
 }
 
@@ -197,6 +206,10 @@ static unsigned int count_batch(struct folio *folio, unsigned int first,
 		if (!is_present(slot) || slot->pfn != slots[first].pfn + i ||
 		    slot->pfn >= folio_pfn(folio) + folio_nr_pages(folio) ||
 		    (slot->bits ^ slots[first].bits) & ~ignored)
+			break;
+		/* The contiguous bit is compared as well. */
+		if (entry_block(table.ptep + first + i) !=
+		    entry_block(table.ptep + first))
 			break;
 	}
 	return i;

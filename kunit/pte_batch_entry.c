@@ -8,6 +8,8 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include <asm/tlb.h>
+
 #include "pte_batch_entry.h"
 
 /* Guard, table, guard; the allocator rounds up to four. */
@@ -40,6 +42,29 @@ static bool entry_uffd_wp(pte_t pte)
 }
 #endif
 
+/*
+ * The table that the mm itself has stays empty: powerpc asserts that it is
+ * locked, whichever table an entry is in.
+ */
+static bool env_add_table(struct batch_env *env)
+{
+	pte_t *ptep = get_locked_pte(env->mm, env->addr, &env->ptl);
+
+	if (!ptep)
+		return false;
+	pte_unmap_unlock(ptep, env->ptl);
+	return true;
+}
+
+static void env_drop_table(struct batch_env *env)
+{
+	struct mmu_gather tlb;
+
+	tlb_gather_mmu(&tlb, env->mm);
+	free_pgd_range(&tlb, env->addr, env->addr + PMD_SIZE, 0, 0);
+	tlb_finish_mmu(&tlb);
+}
+
 /**
  * batch_env_init() - make an mm, a VMA and pages to map
  * @env: what to fill
@@ -66,6 +91,10 @@ int batch_env_init(struct batch_env *env)
 	env->vma->vm_end = env->addr + PMD_SIZE;
 	vm_flags_init(env->vma, VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE);
 	env->vma->vm_page_prot = vm_get_page_prot(VM_READ | VM_WRITE);
+	if (!env_add_table(env)) {
+		batch_env_exit(env);
+		return -ENOMEM;
+	}
 	env->folio = folio_alloc(GFP_KERNEL | __GFP_NOWARN,
 				 ilog2(PTRS_PER_PTE));
 	return 0;
@@ -76,6 +105,8 @@ void batch_env_exit(struct batch_env *env)
 	if (env->folio)
 		folio_put(env->folio);
 	kfree(env->vma);
+	if (env->ptl)
+		env_drop_table(env);
 	if (env->mm)
 		mmput(env->mm);
 	memset(env, 0, sizeof(*env));
@@ -186,19 +217,141 @@ pte_t entry_build(struct batch_env *env, unsigned long pfn, unsigned int bits)
 	return pte;
 }
 
-/* Store one entry in an empty or a filled slot. */
+/* Store one entry in an empty or a filled slot; an empty one just clears it. */
 void entry_set(struct batch_env *env, pte_t *table, unsigned int slot,
 	       pte_t pte)
 {
 	unsigned long addr = batch_addr(env, slot);
 
+	spin_lock(env->ptl);
 	pte_clear(env->mm, addr, table + slot);
-	set_pte_at(env->mm, addr, table + slot, pte);
+	if (!pte_none(pte))
+		set_pte_at(env->mm, addr, table + slot, pte);
+	spin_unlock(env->ptl);
 }
 
 u64 entry_raw(pte_t pte)
 {
 	return pte_val(pte);
+}
+
+#ifdef CONFIG_ARM64_CONTPTE
+/* One block's entries stand side by side, aligned. */
+static pte_t *block_start(pte_t *ptep)
+{
+	return PTR_ALIGN_DOWN(ptep, CONT_PTES * sizeof(*ptep));
+}
+
+/**
+ * entry_exact() - the part of an entry that a helper must get right
+ * @pte: entry
+ *
+ * Return: the raw value; on arm64 without the contiguous bit, which the
+ * architecture puts where it wants to, as long as entry_blocks_hold().
+ */
+u64 entry_exact(pte_t pte)
+{
+	return entry_raw(pte_mknoncont(pte));
+}
+
+/**
+ * entry_block() - how many entries share accessed and dirty
+ * @ptep: any of them
+ *
+ * Return: the number of entries in the block, 1 where there is none.
+ */
+unsigned int entry_block(pte_t *ptep)
+{
+	return pte_valid_cont(__ptep_get(ptep)) ? CONT_PTES : 1;
+}
+
+/* The entry, accessed or dirty if any entry in its block's place is. */
+static pte_t entry_of_block(pte_t *ptep)
+{
+	pte_t *start = block_start(ptep), pte = ptep_get(ptep);
+	unsigned int i;
+
+	for (i = 0; i < CONT_PTES; i++) {
+		if (pte_dirty(ptep_get(start + i)))
+			pte = pte_mkdirty(pte);
+		if (pte_young(ptep_get(start + i)))
+			pte = pte_mkyoung(pte);
+	}
+	return pte;
+}
+
+static u64 bits_of_block(pte_t pte)
+{
+	return entry_raw(pte_mkold(pte_mkclean(pte)));
+}
+
+/**
+ * entry_blocks_hold() - are all entries of each contiguous block alike?
+ * @table: the page table
+ *
+ * The raw entries, but for the frame, accessed and dirty: the TLB may take any
+ * one of them for all.
+ *
+ * Return: false if one is not, or is special or not valid.
+ */
+bool entry_blocks_hold(pte_t *table)
+{
+	pte_t first = __pte(0), pte;
+	unsigned int i;
+
+	for (i = 0; i < PTRS_PER_PTE; i++) {
+		pte = __ptep_get(table + i);
+		if (i % CONT_PTES == 0)
+			first = pte;
+		if (!pte_cont(first) && !pte_cont(pte))
+			continue;
+		if (!pte_valid(pte) || pte_special(pte) ||
+		    bits_of_block(pte) !=
+		    bits_of_block(pte_advance_pfn(first, i % CONT_PTES)))
+			return false;
+	}
+	return true;
+}
+#else
+u64 entry_exact(pte_t pte)
+{
+	return entry_raw(pte);
+}
+
+unsigned int entry_block(pte_t *ptep)
+{
+	return 1;
+}
+
+static pte_t entry_of_block(pte_t *ptep)
+{
+	return ptep_get(ptep);
+}
+
+bool entry_blocks_hold(pte_t *table)
+{
+	return true;
+}
+#endif
+
+/**
+ * entry_slot_equal() - are two entries equal, as exactly as they can be?
+ * @a: an entry in a page table or in a copy of one, aligned to its blocks
+ * @b: the same entry of another table or copy
+ *
+ * Entries of one block share accessed and dirty. Where one of the tables has a
+ * block and the other has not, those two bits are compared for all the block's
+ * entries taken together; everything else, and every other entry, as it is.
+ *
+ * Return: whether they are.
+ */
+bool entry_slot_equal(pte_t *a, pte_t *b)
+{
+	if (entry_exact(ptep_get(a)) == entry_exact(ptep_get(b)))
+		return true;
+	if (entry_block(a) == 1 && entry_block(b) == 1)
+		return false;
+	return entry_exact(entry_of_block(a)) == entry_exact(entry_of_block(b));
 }
 
 /**

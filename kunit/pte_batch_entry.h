@@ -46,12 +46,14 @@ struct batch_table {
  * @mm: a real mm, because helpers flush, and mark ranges to be flushed
  * @vma: a VMA of @mm that is in no tree
  * @addr: address that the first entry of each table stands for
+ * @ptl: lock of the page table that @mm has at @addr
  * @folio: a folio with one page for each entry, or NULL if memory is short
  */
 struct batch_env {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	unsigned long addr;
+	spinlock_t *ptl;
 	struct folio *folio;
 };
 
@@ -70,6 +72,10 @@ void entry_set(struct batch_env *env, pte_t *table, unsigned int slot,
 	       pte_t pte);
 const char *entry_text(char *text, pte_t pte);
 u64 entry_raw(pte_t pte);
+u64 entry_exact(pte_t pte);
+unsigned int entry_block(pte_t *ptep);
+bool entry_slot_equal(pte_t *a, pte_t *b);
+bool entry_blocks_hold(pte_t *table);
 
 static inline unsigned long batch_addr(struct batch_env *env, unsigned int slot)
 {

@@ -32,6 +32,7 @@
 #include <asm/tlbflush.h>
 #include "../../internal.h"
 #include "mprotect_oracle.h"
+#include "pte_batch_entry.h"
 
 static unsigned long seed = 1;
 module_param(seed, ulong, 0444);
@@ -83,6 +84,7 @@ struct mdt_shot {
 	unsigned long end;
 	unsigned int gather;
 	unsigned long stamped;
+	bool torn;
 };
 
 struct mdt {
@@ -768,10 +770,10 @@ static void mdt_store_slot(struct mdt *m, pte_t *ptep, unsigned int slot)
 {
 	unsigned long addr = m->base + (unsigned long)slot * PAGE_SIZE;
 
-	if (pte_none(m->in.pte[slot])) {
-		pte_clear(m->mm, addr, ptep);
+	/* Not every value may follow every other without a break. */
+	pte_clear(m->mm, addr, ptep);
+	if (pte_none(m->in.pte[slot]))
 		return;
-	}
 	set_pte_at(m->mm, addr, ptep, m->in.pte[slot]);
 	if (m->settled)
 		mdt_settle(ptep);
@@ -797,6 +799,8 @@ static bool mdt_tables(struct mdt *m, struct mdt_shot *into)
 			else
 				mdt_store_slot(m, ptep + i, slot + i);
 		}
+		if (into)
+			into->torn |= !entry_blocks_hold(ptep);
 		pte_unmap_unlock(ptep, ptl);
 	}
 	return true;
@@ -838,6 +842,7 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 	tlb.fullmm = 0;
 	tlb.cleared_ptes = 0;
 	tlb_finish_mmu(&tlb);
+	shot->torn = false;
 	mdt_tables(m, shot);
 }
 
@@ -897,6 +902,8 @@ static void mdt_report(struct mdt *m, struct page *page)
 		  m->got.stamped, m->want.stamped);
 	if (page)
 		kunit_err(m->test, "  page %lx was changed", page_to_pfn(page));
+	if (m->got.torn)
+		kunit_err(m->test, "  entries of one block were left different");
 	for (slot = 0; slot < MDT_SLOTS && shown < 4; slot++) {
 		if (pte_val(m->want.pte[slot]) == pte_val(m->got.pte[slot]))
 			continue;
@@ -908,13 +915,24 @@ static void mdt_report(struct mdt *m, struct page *page)
 	}
 }
 
+static bool mdt_tables_equal(const struct mdt_shot *a, const struct mdt_shot *b)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < MDT_SLOTS; slot++)
+		if (!entry_slot_equal(a->pte + slot, b->pte + slot))
+			return false;
+	return true;
+}
+
 static bool mdt_shots_equal(const struct mdt_shot *a, const struct mdt_shot *b)
 {
 	return a->pages == b->pages && a->start == b->start &&
 	       a->end == b->end && a->gather == b->gather &&
 	       a->stamped == b->stamped &&
 	       bitmap_equal(a->clean, b->clean, MDT_STRIPS * MDT_PAGES) &&
-	       !memcmp(a->pte, b->pte, MDT_SLOTS * sizeof(pte_t));
+	       (!memcmp(a->pte, b->pte, MDT_SLOTS * sizeof(pte_t)) ||
+		mdt_tables_equal(a, b));
 }
 
 static void mdt_count(struct mdt *m)
@@ -955,7 +973,7 @@ static void mdt_one(struct mdt *m)
 
 	mdt_count(m);
 	page = mdt_pages_changed(m);
-	if (page || !mdt_shots_equal(&m->want, &m->got)) {
+	if (page || m->got.torn || !mdt_shots_equal(&m->want, &m->got)) {
 		m->differ++;
 		mdt_report(m, page);
 	}
