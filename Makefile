@@ -22,7 +22,7 @@ $(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES, 
 	$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit mutants check \
-	check-arch check-headers check-cocci check-apply check-series check-style clean
+	check-all check-arch check-headers check-cocci check-apply check-series check-style clean
 
 .PHONY: help bench $(targets)
 
@@ -38,6 +38,7 @@ deps:			## install the Debian packages that are missing
 kunit:			## run the suites under UML (KDIR: on that tree, batched or not)
 mutants:		## plant known faults; each must be caught by a named case
 check:			## every test that needs no second architecture, summed up
+check-all:		## all of the below, and the mutants: hours
 check-arch:		## the suites on each page-table format we can boot (ARCHS="x86_64 arm64")
 check-headers:		## the headers compile, for every architecture we have a compiler for
 check-cocci:		## the semantic patches do what their examples say

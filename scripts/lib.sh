@@ -114,6 +114,25 @@ t_add()
 	_skipped=$((_skipped + ${BASH_REMATCH[4]:-0}))
 }
 
+# part NAME CMD...: show what it says, take over the count in its last line; the
+# rest stays in a log of that name.
+part()
+{
+	local name=$1 log=$OUT/log/$1.part status=0 before=$_failed start=$SECONDS
+
+	shift
+	mkdir -p "$OUT/log"
+	"$@" </dev/null 2>&1 | tee "$log" || status=$?
+	# Where a target fails, make has the last word.
+	if ! t_add "$(grep -v '^make' "$log" | tail -n 1)"; then
+		[ "$status" != 124 ] || status="out of time"
+		t_fail "$name" "ended without a count (status $status)"
+	elif [ "$status" != 0 ] && [ "$_failed" = "$before" ]; then
+		t_fail "$name" "status $status, though its count shows no failure"
+	fi
+	step TIME "$name: $((SECONDS - start)) s"
+}
+
 # t_summary: the plain last line.  No test at all is a failure too.
 t_summary()
 {
