@@ -292,6 +292,9 @@ generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 				     saf_t flags)
 {
+	/* To set dirty alone would make plain read-only of x86 shadow stack. */
+	if ((flags & SAF_DIRTY) && pte_write(pte))
+		flags |= SAF_WRITE;
 	if (flags & SAF_YOUNG)
 		pte = pte_mkyoung(pte);
 	if (flags & SAF_DIRTY)
