@@ -111,11 +111,14 @@ static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
 	/*
 	 * Each raw entry is compared, not the gathered one: a walker that looks
 	 * at single descriptors (an SMMU without HTTU) faults for ever on one
-	 * that lacks what only its sibling has.
+	 * that lacks what only its sibling has. The frame is compared as well,
+	 * so it has to go along, or every block counts as changed.
 	 */
-	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE)
+	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE) {
 		changed |= !!__ptep_set_access_flags(vma, addr, ptep + i, entry,
 						     /* dirty = */ 0);
+		entry = pte_advance_pfn(entry, 1);
+	}
 	return changed;
 }
 
