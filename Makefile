@@ -21,7 +21,7 @@ unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 $(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES, \
 	$(if $($(name)),,$(eval unexport $(name))))
 
-targets := fetch deps probe series apply unapply kunit mutants check \
+targets := fetch deps probe series apply unapply kunit findings mutants check \
 	check-all check-arch check-headers check-cocci check-apply check-series check-style clean
 
 .PHONY: help bench $(targets)
@@ -36,6 +36,7 @@ probe:			## what KDIR has and what would be done to it, without building
 fetch:			## unpack Debian's pristine linux-source-KVER below .cache/
 deps:			## install the Debian packages that are missing
 kunit:			## run the suites under UML (KDIR: on that tree, batched or not)
+findings:		## where a pristine tree's own helpers deviate (KVER=7.3)
 mutants:		## plant known faults; each must be caught by a named case
 check:			## every test that needs no second architecture, summed up
 check-all:		## all of the below, and the mutants: hours

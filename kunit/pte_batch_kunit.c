@@ -346,6 +346,19 @@ static void gather(struct run *run, unsigned int i, pte_t pte)
 }
 
 /*
+ * Accessed and dirty and nothing else: pte_mkdirty() sets soft-dirty as well.
+ * The tree's own helpers do that, ours do not.
+ */
+static void gather_exactly(struct run *run, unsigned int i, pte_t pte)
+{
+	bool soft_dirty = i && pte_soft_dirty(run->pte);
+
+	gather(run, i, pte);
+	if (IS_ENABLED(HAVE_folio_pte_batch_header) && i && !soft_dirty)
+		run->pte = pte_clear_soft_dirty(run->pte);
+}
+
+/*
  * pte_advance_pfn(): what the run should hold is built from the page frame, so
  * that an arch which stores frames in another form is seen to step right.
  * A08: on x86 the frame of an inaccessible entry is stored inverted.
@@ -620,7 +633,8 @@ static void modify_prot_start_ptes_single(struct run *run)
 	unsigned int i;
 
 	for (i = 0; i < run->nr; i++)
-		gather(run, i, ptep_modify_prot_start(run->vma,
+		gather_exactly(run, i,
+			       ptep_modify_prot_start(run->vma,
 						      nth_addr(run, i),
 						      run->ptep + i));
 }
@@ -658,7 +672,8 @@ static void modify_prot_commit_ptes_single(struct run *run)
 	unsigned int i;
 
 	for (i = 0; i < run->nr; i++)
-		gather(run, i, ptep_modify_prot_start(run->vma,
+		gather_exactly(run, i,
+			       ptep_modify_prot_start(run->vma,
 						      nth_addr(run, i),
 						      run->ptep + i));
 	for (i = 0; i < run->nr; i++) {

@@ -68,6 +68,24 @@ static inline void wrprotect_ptes(struct mm_struct *mm, unsigned long addr,
 #define wrprotect_ptes wrprotect_ptes
 #endif
 
+/*
+ * What a range as a whole is reported to be: accessed or dirty if any entry
+ * was. Safe to ask only a clean entry to become dirty: pte_mkdirty() also sets
+ * soft-dirty, and makes plain read-only of x86 shadow stack, which is dirty by
+ * itself.
+ */
+static __always_inline pte_t ptes_collect_young_dirty(pte_t pte, pte_t next)
+{
+	if (pte_dirty(next) && !pte_dirty(pte)) {
+		const bool soft_dirty = pte_soft_dirty(pte);
+
+		pte = pte_mkdirty(pte);
+		if (!soft_dirty)
+			pte = pte_clear_soft_dirty(pte);
+	}
+	return pte_young(next) ? pte_mkyoung(pte) : pte;
+}
+
 #ifndef get_and_clear_full_ptes
 static inline pte_t get_and_clear_full_ptes(struct mm_struct *mm,
 					    unsigned long addr, pte_t *ptep,
@@ -85,10 +103,7 @@ static inline pte_t get_and_clear_full_ptes(struct mm_struct *mm,
 		ptep++;
 		addr += PAGE_SIZE;
 		next = ptep_get_and_clear_full(mm, addr, ptep, full);
-		if (pte_dirty(next))
-			pte = pte_mkdirty(pte);
-		if (pte_young(next))
-			pte = pte_mkyoung(pte);
+		pte = ptes_collect_young_dirty(pte, next);
 	}
 	return pte;
 }
@@ -215,10 +230,7 @@ static inline pte_t modify_prot_start_ptes(struct vm_area_struct *vma,
 		ptep++;
 		addr += PAGE_SIZE;
 		next = ptep_modify_prot_start(vma, addr, ptep);
-		if (pte_dirty(next))
-			pte = pte_mkdirty(pte);
-		if (pte_young(next))
-			pte = pte_mkyoung(pte);
+		pte = ptes_collect_young_dirty(pte, next);
 	}
 	return pte;
 }
