@@ -820,7 +820,6 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 
 	mprotect_numa.last = NULL;
 	mprotect_numa.stamped = 0;
-	mdt_caches(m, shot->clean);
 	tlb_gather_mmu(&tlb, m->mm);
 	tlb.fullmm = 1;
 	tlb.start = TASK_SIZE;
@@ -961,9 +960,10 @@ static void mdt_one(struct mdt *m)
 	mdt_generate(m);
 	if (m->two_users)
 		mmget(m->mm);
-	mdt_tables(m, NULL);
 	mdt_caches(m, m->in.clean);
 	mdt_pages_save(m);
+	/* Pages that are executable before have been seen to, as in real life. */
+	mdt_tables(m, NULL);
 	mdt_run(m, oracle_change_protection, &m->want);
 	mdt_tables(m, NULL);
 	mdt_tables(m, &m->in);
