@@ -292,14 +292,13 @@ generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 				     saf_t flags)
 {
+	/* To set dirty alone would make plain read-only of x86 shadow stack. */
+	if ((flags & SAF_DIRTY) && pte_write(pte))
+		flags |= SAF_WRITE;
 	if (flags & SAF_YOUNG)
 		pte = pte_mkyoung(pte);
-	if (flags & SAF_DIRTY) {
-		/* To an x86 shadow stack, dirty alone means read-only. */
-		if (pte_write(pte))
-			flags |= SAF_WRITE;
+	if (flags & SAF_DIRTY)
 		pte = pte_mkdirty(pte);
-	}
 	if (flags & SAF_WRITE)
 		pte = pte_mkwrite(pte, vma);
 	return pte;

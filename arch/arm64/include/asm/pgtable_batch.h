@@ -35,6 +35,33 @@ generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 				     saf_t flags);
 
+#ifdef CONFIG_ARM64_CONTPTE
+/*
+ * Will set_ptes() make a block of entries that are none yet? Then the TLB must
+ * have forgotten the single entries before the block is valid: the contiguous
+ * bit changes by break-before-make only (Arm ARM DDI 0487, D8.16.1).
+ */
+static inline bool arm64_ptes_will_fold(unsigned long addr, pte_t *ptep,
+					unsigned int nr)
+{
+	unsigned int i = -(addr >> PAGE_SHIFT) & (CONT_PTES - 1);
+
+	for (; i + CONT_PTES <= nr; i += CONT_PTES) {
+		pte_t pte = __ptep_get(ptep + i);
+
+		if (!pte_cont(pte) && !(pte_pfn(pte) & (CONT_PTES - 1)))
+			return true;
+	}
+	return false;
+}
+#else
+static inline bool arm64_ptes_will_fold(unsigned long addr, pte_t *ptep,
+					unsigned int nr)
+{
+	return false;
+}
+#endif
+
 /*
  * Clearing keeps whole blocks folded (only the edges of the range are taken
  * apart) and reads each entry once. Cortex-A715 erratum 2645198 wants an
@@ -45,11 +72,14 @@ static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
 						 unsigned long addr,
 						 pte_t *ptep, unsigned int nr)
 {
+	bool flush = arm64_ptes_will_fold(addr, ptep, nr);
 	pte_t pte = get_and_clear_full_ptes(vma->vm_mm, addr, ptep, nr,
 					    /* full = */ 0);
 
 	if (alternative_has_cap_unlikely(ARM64_WORKAROUND_2645198) &&
 	    pte_user_exec(pte))
+		flush = true;
+	if (flush)
 		__flush_tlb_range(vma, addr, addr + nr * PAGE_SIZE, PAGE_SIZE,
 				  /* last_level = */ true, /* tlb_level = */ 3);
 	return pte;
@@ -112,8 +142,8 @@ static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
 	/*
 	 * Each raw entry is compared, not the gathered one: a walker that looks
 	 * at single descriptors (an SMMU without HTTU) faults for ever on one
-	 * that lacks what only its sibling has. The frame is part of what is
-	 * compared.
+	 * that lacks what only its sibling has. The frame is compared as well,
+	 * so it has to go along, or every block counts as changed.
 	 */
 	for (i = 0; i < CONT_PTES; i++, addr += PAGE_SIZE) {
 		changed |= !!__ptep_set_access_flags(vma, addr, ptep + i, entry,
