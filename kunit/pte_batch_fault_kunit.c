@@ -64,6 +64,8 @@ static void fault_set_pte(struct fault *f, unsigned int i, pte_t pte)
 
 	if (!ptep)
 		return;
+	/* Not every value may follow every other without a break. */
+	pte_clear(f->mm, f->addr + i * PAGE_SIZE, ptep);
 	set_pte_at(f->mm, f->addr + i * PAGE_SIZE, ptep, pte);
 	pte_unmap_unlock(ptep, ptl);
 }
@@ -80,6 +82,7 @@ static bool fault_map_page(struct fault *f, unsigned int i)
 	f->dirty[i] = i % 3;
 	pte = pte_wrprotect(f->dirty[i] ? pte_mkdirty(pte) : pte_mkclean(pte));
 	pte = i % 2 ? pte_mkyoung(pte) : pte_mkold(pte);
+	pte_clear(f->mm, addr, ptep);
 	set_pte_at(f->mm, addr, ptep, pte);
 	pte_unmap_unlock(ptep, ptl);
 	return true;

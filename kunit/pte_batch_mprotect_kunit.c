@@ -766,21 +766,35 @@ static void mdt_settle(pte_t *ptep)
 #endif
 }
 
-static void mdt_store_slot(struct mdt *m, pte_t *ptep, unsigned int slot)
-{
-	unsigned long addr = m->base + (unsigned long)slot * PAGE_SIZE;
+typedef void (*mdt_visit_t)(struct mdt *m, pte_t *ptep, unsigned int slot,
+			    struct mdt_shot *shot);
 
-	/* Not every value may follow every other without a break. */
-	pte_clear(m->mm, addr, ptep);
+static void mdt_clear_slot(struct mdt *m, pte_t *ptep, unsigned int slot,
+			   struct mdt_shot *shot)
+{
+	pte_clear(m->mm, m->base + (unsigned long)slot * PAGE_SIZE, ptep);
+}
+
+static void mdt_store_slot(struct mdt *m, pte_t *ptep, unsigned int slot,
+			   struct mdt_shot *shot)
+{
 	if (pte_none(m->in.pte[slot]))
 		return;
-	set_pte_at(m->mm, addr, ptep, m->in.pte[slot]);
+	set_pte_at(m->mm, m->base + (unsigned long)slot * PAGE_SIZE, ptep,
+		   m->in.pte[slot]);
 	if (m->settled)
 		mdt_settle(ptep);
 }
 
-/* Store m->in into the page tables, or read them into a shot. */
-static bool mdt_tables(struct mdt *m, struct mdt_shot *into)
+static void mdt_read_slot(struct mdt *m, pte_t *ptep, unsigned int slot,
+			  struct mdt_shot *shot)
+{
+	shot->pte[slot] = ptep_get(ptep);
+	if (slot % PTRS_PER_PTE == 0)
+		shot->torn |= !entry_blocks_hold(ptep);
+}
+
+static bool mdt_tables(struct mdt *m, mdt_visit_t visit, struct mdt_shot *shot)
 {
 	unsigned int slot, i;
 	unsigned long addr;
@@ -793,17 +807,22 @@ static bool mdt_tables(struct mdt *m, struct mdt_shot *into)
 					   &ptl);
 		if (!ptep)
 			return false;
-		for (i = 0; i < PTRS_PER_PTE; i++) {
-			if (into)
-				into->pte[slot + i] = ptep_get(ptep + i);
-			else
-				mdt_store_slot(m, ptep + i, slot + i);
-		}
-		if (into)
-			into->torn |= !entry_blocks_hold(ptep);
+		for (i = 0; i < PTRS_PER_PTE; i++)
+			visit(m, ptep + i, slot + i, shot);
 		pte_unmap_unlock(ptep, ptl);
 	}
 	return true;
+}
+
+/*
+ * Empty first: not every value may follow every other without a break. And
+ * pages that are executable before the change have been seen to, as in life.
+ */
+static void mdt_store(struct mdt *m)
+{
+	mdt_tables(m, mdt_clear_slot, NULL);
+	mdt_caches(m, m->in.clean);
+	mdt_tables(m, mdt_store_slot, NULL);
 }
 
 typedef long (*mdt_change_t)(struct mmu_gather *tlb,
@@ -820,7 +839,6 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 
 	mprotect_numa.last = NULL;
 	mprotect_numa.stamped = 0;
-	mdt_caches(m, shot->clean);
 	tlb_gather_mmu(&tlb, m->mm);
 	tlb.fullmm = 1;
 	tlb.start = TASK_SIZE;
@@ -843,7 +861,7 @@ static void mdt_run(struct mdt *m, mdt_change_t change, struct mdt_shot *shot)
 	tlb.cleared_ptes = 0;
 	tlb_finish_mmu(&tlb);
 	shot->torn = false;
-	mdt_tables(m, shot);
+	mdt_tables(m, mdt_read_slot, shot);
 }
 
 /*
@@ -961,12 +979,13 @@ static void mdt_one(struct mdt *m)
 	mdt_generate(m);
 	if (m->two_users)
 		mmget(m->mm);
-	mdt_tables(m, NULL);
+	mdt_tables(m, mdt_clear_slot, NULL);
 	mdt_caches(m, m->in.clean);
 	mdt_pages_save(m);
+	mdt_store(m);
 	mdt_run(m, oracle_change_protection, &m->want);
-	mdt_tables(m, NULL);
-	mdt_tables(m, &m->in);
+	mdt_store(m);
+	mdt_tables(m, mdt_read_slot, &m->in);
 	mdt_run(m, change, &m->got);
 	if (m->two_users)
 		mmput(m->mm);
@@ -1071,11 +1090,9 @@ static void mdt_teardown(struct mdt *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < MDT_SLOTS; i++)
-		m->in.pte[i] = __pte(0);
 	for (i = 0; i < MDT_MAPS; i++) {
 		m->base = ALIGN(m->vma[i]->vm_start, PMD_SIZE);
-		mdt_tables(m, NULL);
+		mdt_tables(m, mdt_clear_slot, NULL);
 		vm_flags_reset(m->vma[i], m->vm_flags[i]);
 		vma_set_page_prot(m->vma[i]);
 	}
