@@ -171,35 +171,50 @@ void common_init(void)
 
 /* ---- Where pages are ---- */
 
-static void read_at(const char *path, void *to, size_t len, off_t offset)
+void pagemap(pid_t pid, const void *p, size_t nr, uint64_t *entry)
 {
-	int fd = open(path, O_RDONLY);
+	size_t len = nr * sizeof(*entry);
+	char path[64];
+	int fd;
 
-	if (fd < 0 || pread(fd, to, len, offset) != (ssize_t)len)
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 ||
+	    pread(fd, entry, len, (uintptr_t)p / page_size * sizeof(*entry)) != (ssize_t)len)
 		die("%s", path);
 	close(fd);
 }
 
-void pagemap(pid_t pid, const void *p, size_t nr, uint64_t *entry)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
-	read_at(path, entry, nr * sizeof(*entry), (uintptr_t)p / page_size * sizeof(*entry));
-}
-
-uint64_t kpage(const char *file, uint64_t pfn)
+static uint64_t kpage(int *fd, const char *path, uint64_t pfn)
 {
 	uint64_t value;
 
-	read_at(file, &value, sizeof(value), pfn * sizeof(value));
+	if (*fd <= 0)
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0 || pread(*fd, &value, sizeof(value), pfn * sizeof(value)) != sizeof(value))
+		die("%s", path);
 	return value;
+}
+
+uint64_t page_flags(uint64_t pfn)
+{
+	static int fd;
+
+	return kpage(&fd, "/proc/kpageflags", pfn);
+}
+
+uint64_t page_mapcount(uint64_t pfn)
+{
+	static int fd;
+
+	return kpage(&fd, "/proc/kpagecount", pfn);
 }
 
 /* ---- Accesses that may not be allowed ---- */
 
 static __thread sigjmp_buf landing;
 static __thread volatile bool armed;
+__thread int fault_signal;
 
 static void on_fault(int sig)
 {
@@ -208,7 +223,8 @@ static void on_fault(int sig)
 
 		_exit(write(1, text, sizeof(text) - 1) > 0 ? 4 : 5);
 	}
-	siglongjmp(landing, sig);
+	fault_signal = sig;
+	siglongjmp(landing, 1);
 }
 
 void catch_faults(void)

@@ -58,15 +58,17 @@ uint64_t rnd(uint64_t below);
 void folio_sizes(const unsigned long *kb, size_t nr);
 void folio_sizes_restore(void);
 
-/* /proc/PID/pagemap, /proc/kpageflags and /proc/kpagecount, by page. */
+/* /proc/PID/pagemap from @p on, /proc/kpageflags and /proc/kpagecount. */
 void pagemap(pid_t pid, const void *p, size_t nr, uint64_t *entry);
-uint64_t kpage(const char *file, uint64_t pfn);
+uint64_t page_flags(uint64_t pfn);
+uint64_t page_mapcount(uint64_t pfn);
 
 /*
  * Loads and stores that say whether they were allowed.  Each thread may do
  * one at a time.
  */
 void catch_faults(void);
+extern __thread int fault_signal;	/* of the last one that was not */
 bool load_words(const char *page, struct words *words);
 bool store_words(char *page, const struct words *words);
 

@@ -1187,7 +1187,7 @@ static const char *audit_process(int p)
 			return "a page is there that was unmapped";
 		swapped += !!(entry[i] & PM_SWAP);
 		if (!(entry[i] & PM_PRESENT) ||
-		    kpage("/proc/kpageflags", entry[i] & PM_PFN) & 1ULL << KPF_ZERO)
+		    page_flags(entry[i] & PM_PFN) & 1ULL << KPF_ZERO)
 			continue;
 		present++;
 		mapped[nr_mapped++] = (struct mapped){
@@ -1216,12 +1216,12 @@ static int by_pfn(const void *a, const void *b)
 /* Who maps a page is known: each process, once. */
 static const char *audit_page(size_t i, size_t n)
 {
-	uint64_t flags = kpage("/proc/kpageflags", mapped[i].pfn);
+	uint64_t flags = page_flags(mapped[i].pfn);
 	size_t j;
 
 	if (!(flags & 1ULL << KPF_ANON))
 		return "a page is not anonymous";
-	if (kpage("/proc/kpagecount", mapped[i].pfn) != n)
+	if (page_mapcount(mapped[i].pfn) != n)
 		return "the mapcount differs from the number of mappings";
 	for (j = i; j < i + n; j++) {
 		if (mapped[j].exclusive != (n == 1))
