@@ -190,6 +190,11 @@ static bool result_same(const struct op *op, u64 a, u64 b)
 #define FORMAT_FLUSHES_LOCAL	false
 #endif
 
+/* Does a start leave an entry to the hardware, so that a step has two parts? */
+#ifndef FORMAT_STARTS_LIVE
+#define FORMAT_STARTS_LIVE	false
+#endif
+
 #ifndef MODE_STRIDE
 #define MODE_STRIDE(mode)	1
 #endif
@@ -207,7 +212,7 @@ static void caller_flush(const struct op *op, unsigned int slot, unsigned int nr
 	FORMAT_SYNC();
 	if (op_is_flushed(op))
 		mmu_flush(slot_addr(slot), slot_addr(slot + nr), false);
-	for (i = 0; i < HOST_SLOTS; i++)
+	for (i = slot; i < slot + nr; i++)
 		if (tlb->flush[i])
 			mmu_flush(slot_addr(i), slot_addr(i + 1), false);
 }

@@ -156,6 +156,8 @@ static inline void x86_unload(bool unload)
 
 #define FORMAT_UNLOAD		x86_unload
 
+#define FORMAT_STARTS_LIVE	x86_xenpv
+
 /* The hypervisor puts dirty where the hardware does, writable or not. */
 static inline u64 x86_entry(u64 raw)
 {
