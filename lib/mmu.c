@@ -255,8 +255,8 @@ void mmu_drain(void)
  */
 void mmu_flush(unsigned long addr, unsigned long end, bool local)
 {
-	unsigned int slot = (addr - HOST_BASE) >> 12;
-	const unsigned int last = (end - HOST_BASE) >> 12;
+	unsigned int slot = (addr - HOST_BASE) >> mmu.hw->page_shift;
+	const unsigned int last = (end - HOST_BASE) >> mmu.hw->page_shift;
 
 	mmu.flushes++;
 	for (; slot < last && slot < HOST_SLOTS; slot++) {
@@ -269,7 +269,7 @@ void mmu_flush(unsigned long addr, unsigned long end, bool local)
 			continue;
 		}
 		mmu.flushed[slot] = true;
-		if (mmu.hw && !mmu.hw->rights(mmu_peek(slot)))
+		if (!mmu.hw->rights(mmu_peek(slot)))
 			mmu.clean[slot] = true;
 	}
 }

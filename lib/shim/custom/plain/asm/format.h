@@ -67,6 +67,7 @@ static struct hw_walk plain_walk(u64 raw, bool write)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = plain_rights,
 	.pfn = plain_frame,
 	.dirty = plain_is_dirty,

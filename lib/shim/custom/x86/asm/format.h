@@ -112,6 +112,7 @@ static const char *x86_bad_store(u64 last, u64 new, bool clean)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = x86_rights,
 	.pfn = x86_pfn,
 	.dirty = x86_dirty,
