@@ -332,6 +332,7 @@ struct walker {
 };
 
 static struct walker walkers[WALKERS];
+static bool walkers_there;
 static unsigned int mmu_go, walk_slot, walk_nr;
 static unsigned char walk_seen[HOST_SLOTS];
 
@@ -413,13 +414,12 @@ void mmu_threads_start(const struct hw *hw, unsigned int slot, unsigned int nr)
 	walk_nr = nr;
 	memset(walk_seen, 0, sizeof(walk_seen));
 	__atomic_add_fetch(&mmu_go, 1, __ATOMIC_SEQ_CST);
-	for (i = 0; i < WALKERS; i++) {
-		if (walkers[i].random)
-			continue;
+	for (i = 0; !walkers_there && i < WALKERS; i++) {
 		walkers[i].random = i + 1;
 		if (pthread_create(&walkers[i].thread, NULL, walker_main, &walkers[i]))
 			abort();
 	}
+	walkers_there = true;
 	for (i = 0; i < WALKERS; i++)
 		while (__atomic_load_n(&walkers[i].ack, __ATOMIC_RELAXED) !=
 		       __atomic_load_n(&mmu_go, __ATOMIC_RELAXED))
