@@ -580,10 +580,8 @@ static void check_dirty_entries(struct kunit *test,
 static void check_dirty_block(struct kunit *test,
 			      const typeof(dirty_forms[0]) *form,
 			      void (*call)(unsigned int slot, unsigned int nr),
-			      unsigned int nr)
+			      unsigned int nr, unsigned int slot)
 {
-	unsigned int slot = CONT_PTES + 5;
-
 	map_blocks(test, form->bits & ~ENTRY_DIRTY);
 	set_raw(slot, pte_mkcont(dirty_entry(form, slot)));
 	call(CONT_PTES, nr);
@@ -602,10 +600,15 @@ static void both_forms_of_dirty_are_kept(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		check_dirty_entries(test, form, calls[i]);
-		check_dirty_block(test, form, calls[i], 2 * CONT_PTES);
+		check_dirty_block(test, form, calls[i], 2 * CONT_PTES,
+				  CONT_PTES);
+		check_dirty_block(test, form, calls[i], 2 * CONT_PTES,
+				  CONT_PTES + 5);
 	}
 	/* By its contract, this gives to all what one of them has. */
-	check_dirty_block(test, form, do_start_commit, CONT_PTES);
+	check_dirty_block(test, form, do_start_commit, CONT_PTES, CONT_PTES);
+	check_dirty_block(test, form, do_start_commit, CONT_PTES,
+			  CONT_PTES + 5);
 }
 
 /* The frame's high part sits elsewhere in the entry; no memory is behind it. */

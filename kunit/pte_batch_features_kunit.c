@@ -11,7 +11,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/build_bug.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/stringify.h>
@@ -21,14 +20,6 @@
 #ifdef HAVE_folio_pte_batch_header
 #include <linux/folio_pte_batch.h>
 #endif
-
-/*
- * On 8xx with pages of 16K, pte_t is four cells, and the value of the first
- * says nothing about the other three. The fallbacks are used there as they
- * are, so they must do without values.
- */
-static_assert(PTEBATCH_RAW_VALUES == 0,
-	      "the fallbacks look into an entry's value");
 
 /**
  * struct feature - one helper that an architecture may override
@@ -196,10 +187,21 @@ static void fallbacks_alone_override_nothing(struct kunit *test)
 				       features[i].is);
 }
 
+/*
+ * On 8xx with pages of 16K, an entry is four cells, and the value of the first
+ * says nothing about the other three. The fallbacks are used there as they
+ * are, so they must do without values.
+ */
+static void fallbacks_take_no_entry_for_a_number(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, PTEBATCH_RAW_VALUES, 0);
+}
+
 static struct kunit_case pte_batch_features_cases[] = {
 	KUNIT_CASE_PARAM(helper_is_who_it_should_be, feature_gen_params),
 	KUNIT_CASE(headers_have_no_other_helper),
 	KUNIT_CASE(fallbacks_alone_override_nothing),
+	KUNIT_CASE(fallbacks_take_no_entry_for_a_number),
 	{}
 };
 

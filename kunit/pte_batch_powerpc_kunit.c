@@ -253,21 +253,6 @@ static void hash_bits_stay_with_their_entry(struct kunit *test)
 	}
 }
 
-/* One entry's hash bits make no other entry look different, either. */
-static void hash_bits_do_not_end_a_run(struct kunit *test)
-{
-	unsigned int i;
-
-	if (radix_enabled())
-		kunit_skip(test, "the radix MMU has none");
-	map_entries(ENTRY_WRITE);
-	for (i = 0; i < NR_ENTRIES; i++)
-		table.ptep[i] = __pte(pte_val(table.ptep[i]) | hash_bits(i));
-	modify_read(NR_ENTRIES);
-	for (i = 0; i < NR_ENTRIES; i++)
-		KUNIT_EXPECT_FALSE(test, pte_write(ptep_get(table.ptep + i)));
-}
-
 static void soft_dirty_survives(struct kunit *test)
 {
 	const struct op *op = test->param_value;
@@ -485,7 +470,6 @@ static struct kunit_case pte_batch_powerpc_cases[] = {
 #endif
 #if defined(CONFIG_PPC_BOOK3S_64) && defined(HAVE_modify_prot_ptes)
 	KUNIT_CASE_PARAM(hash_bits_stay_with_their_entry, op_gen_params),
-	KUNIT_CASE(hash_bits_do_not_end_a_run),
 	KUNIT_CASE_PARAM(soft_dirty_survives, op_gen_params),
 	KUNIT_CASE(commit_keeps_soft_dirty),
 	KUNIT_CASE(entry_is_not_valid_between_the_halves),
