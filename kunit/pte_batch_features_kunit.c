@@ -115,7 +115,7 @@ static const char *who(const struct feature *feature)
 		return feature->is;
 	if (feature->tree)
 		return "the tree's own";
-	return IS_ENABLED(HAVE_folio_pte_batch_header) ? "fallback" : "missing";
+	return __is_defined(HAVE_folio_pte_batch_header) ? "fallback" : "missing";
 }
 
 static void feature_desc(const struct feature *feature, char *desc)
@@ -161,7 +161,7 @@ static void headers_have_no_other_helper(struct kunit *test)
 {
 	unsigned int i;
 
-	if (!IS_ENABLED(HAVE_folio_pte_batch_header))
+	if (!__is_defined(HAVE_folio_pte_batch_header))
 		kunit_skip(test, "this tree has no contract");
 	for (i = 0; i < ARRAY_SIZE(features); i++)
 		KUNIT_EXPECT_TRUE_MSG(test,
@@ -179,7 +179,7 @@ static void fallbacks_alone_override_nothing(struct kunit *test)
 {
 	unsigned int i;
 
-	if (!IS_ENABLED(PTE_BATCH_FORCE_GENERIC))
+	if (!__is_defined(PTE_BATCH_FORCE_GENERIC))
 		kunit_skip(test, "built with the architecture's overrides");
 	for (i = 0; i < ARRAY_SIZE(features); i++)
 		KUNIT_EXPECT_FALSE_MSG(test, is_override(features + i),

@@ -391,7 +391,7 @@ static void needs_old_nest_mmu(struct kunit *test)
 {
 	if (!radix_enabled() || cpu_has_feature(CPU_FTR_ARCH_31))
 		kunit_skip(test, "no coprocessor here has to be flushed for");
-	if (IS_ENABLED(PTE_BATCH_FORCE_GENERIC))
+	if (__is_defined(PTE_BATCH_FORCE_GENERIC))
 		kunit_skip(test, "the fallback flushes page by page");
 }
 
@@ -449,6 +449,7 @@ static void unwatch_flushes(void)
 {
 	mmu_notifier_unregister(&flush_notifier, env.mm);
 }
+
 #define CAN_WATCH_FLUSHES
 #endif
 #endif
