@@ -53,6 +53,7 @@ struct batch_env {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	unsigned long addr;
+	/* Of the table that the mm has at @addr. */
 	spinlock_t *ptl;
 	struct folio *folio;
 };

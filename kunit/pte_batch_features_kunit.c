@@ -11,7 +11,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/build_bug.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/stringify.h>
@@ -21,14 +20,6 @@
 #ifdef HAVE_folio_pte_batch_header
 #include <linux/folio_pte_batch.h>
 #endif
-
-/*
- * On 8xx with pages of 16K, pte_t is four cells, and the value of the first
- * says nothing about the other three. The fallbacks are used there as they
- * are, so they must do without values.
- */
-static_assert(PTEBATCH_RAW_VALUES == 0,
-	      "the fallbacks look into an entry's value");
 
 /**
  * struct feature - one helper that an architecture may override
@@ -124,7 +115,7 @@ static const char *who(const struct feature *feature)
 		return feature->is;
 	if (feature->tree)
 		return "the tree's own";
-	return IS_ENABLED(HAVE_folio_pte_batch_header) ? "fallback" : "missing";
+	return __is_defined(HAVE_folio_pte_batch_header) ? "fallback" : "missing";
 }
 
 static void feature_desc(const struct feature *feature, char *desc)
@@ -170,7 +161,7 @@ static void headers_have_no_other_helper(struct kunit *test)
 {
 	unsigned int i;
 
-	if (!IS_ENABLED(HAVE_folio_pte_batch_header))
+	if (!__is_defined(HAVE_folio_pte_batch_header))
 		kunit_skip(test, "this tree has no contract");
 	for (i = 0; i < ARRAY_SIZE(features); i++)
 		KUNIT_EXPECT_TRUE_MSG(test,
@@ -188,7 +179,7 @@ static void fallbacks_alone_override_nothing(struct kunit *test)
 {
 	unsigned int i;
 
-	if (!IS_ENABLED(PTE_BATCH_FORCE_GENERIC))
+	if (!__is_defined(PTE_BATCH_FORCE_GENERIC))
 		kunit_skip(test, "built with the architecture's overrides");
 	for (i = 0; i < ARRAY_SIZE(features); i++)
 		KUNIT_EXPECT_FALSE_MSG(test, is_override(features + i),
@@ -196,10 +187,21 @@ static void fallbacks_alone_override_nothing(struct kunit *test)
 				       features[i].is);
 }
 
+/*
+ * On 8xx with pages of 16K, an entry is four cells, and the value of the first
+ * says nothing about the other three. The fallbacks are used there as they
+ * are, so they must do without values.
+ */
+static void fallbacks_take_no_entry_for_a_number(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, PTEBATCH_RAW_VALUES, 0);
+}
+
 static struct kunit_case pte_batch_features_cases[] = {
 	KUNIT_CASE_PARAM(helper_is_who_it_should_be, feature_gen_params),
 	KUNIT_CASE(headers_have_no_other_helper),
 	KUNIT_CASE(fallbacks_alone_override_nothing),
+	KUNIT_CASE(fallbacks_take_no_entry_for_a_number),
 	{}
 };
 

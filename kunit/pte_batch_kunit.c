@@ -354,7 +354,7 @@ static void gather_exactly(struct run *run, unsigned int i, pte_t pte)
 	bool soft_dirty = i && pte_soft_dirty(run->pte);
 
 	gather(run, i, pte);
-	if (IS_ENABLED(HAVE_folio_pte_batch_header) && i && !soft_dirty)
+	if (__is_defined(HAVE_folio_pte_batch_header) && i && !soft_dirty)
 		run->pte = pte_clear_soft_dirty(run->pte);
 }
 

@@ -253,21 +253,6 @@ static void hash_bits_stay_with_their_entry(struct kunit *test)
 	}
 }
 
-/* One entry's hash bits make no other entry look different, either. */
-static void hash_bits_do_not_end_a_run(struct kunit *test)
-{
-	unsigned int i;
-
-	if (radix_enabled())
-		kunit_skip(test, "the radix MMU has none");
-	map_entries(ENTRY_WRITE);
-	for (i = 0; i < NR_ENTRIES; i++)
-		table.ptep[i] = __pte(pte_val(table.ptep[i]) | hash_bits(i));
-	modify_read(NR_ENTRIES);
-	for (i = 0; i < NR_ENTRIES; i++)
-		KUNIT_EXPECT_FALSE(test, pte_write(ptep_get(table.ptep + i)));
-}
-
 static void soft_dirty_survives(struct kunit *test)
 {
 	const struct op *op = test->param_value;
@@ -406,7 +391,7 @@ static void needs_old_nest_mmu(struct kunit *test)
 {
 	if (!radix_enabled() || cpu_has_feature(CPU_FTR_ARCH_31))
 		kunit_skip(test, "no coprocessor here has to be flushed for");
-	if (IS_ENABLED(PTE_BATCH_FORCE_GENERIC))
+	if (__is_defined(PTE_BATCH_FORCE_GENERIC))
 		kunit_skip(test, "the fallback flushes page by page");
 }
 
@@ -464,6 +449,7 @@ static void unwatch_flushes(void)
 {
 	mmu_notifier_unregister(&flush_notifier, env.mm);
 }
+
 #define CAN_WATCH_FLUSHES
 #endif
 #endif
@@ -485,7 +471,6 @@ static struct kunit_case pte_batch_powerpc_cases[] = {
 #endif
 #if defined(CONFIG_PPC_BOOK3S_64) && defined(HAVE_modify_prot_ptes)
 	KUNIT_CASE_PARAM(hash_bits_stay_with_their_entry, op_gen_params),
-	KUNIT_CASE(hash_bits_do_not_end_a_run),
 	KUNIT_CASE_PARAM(soft_dirty_survives, op_gen_params),
 	KUNIT_CASE(commit_keeps_soft_dirty),
 	KUNIT_CASE(entry_is_not_valid_between_the_halves),

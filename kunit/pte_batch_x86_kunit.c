@@ -24,13 +24,15 @@
 static bool has_shadow_stacks = true;
 static u64 encryption_mask = ENCRYPTION_BIT;
 
-#define real_cpu_feature_enabled(bit) \
-	(__builtin_constant_p(bit) && DISABLED_MASK_BIT_SET(bit) ? 0 : \
-								   static_cpu_has(bit))
+static __always_inline bool pretended_feature(const u16 bit)
+{
+	if (bit == X86_FEATURE_SHSTK)
+		return READ_ONCE(has_shadow_stacks);
+	return !DISABLED_MASK_BIT_SET(bit) && static_cpu_has(bit);
+}
+
 #undef cpu_feature_enabled
-#define cpu_feature_enabled(bit)					\
-	((bit) == X86_FEATURE_SHSTK ? READ_ONCE(has_shadow_stacks) :	\
-				      real_cpu_feature_enabled(bit))
+#define cpu_feature_enabled(bit)	pretended_feature(bit)
 #define cc_mask			READ_ONCE(encryption_mask)
 #define cc_get_mask()		READ_ONCE(encryption_mask)
 #undef __PHYSICAL_MASK
@@ -558,6 +560,10 @@ static void walk_one(struct walker *walker, unsigned int slot, bool write)
 		walker->seen[slot] |= new ^ val;
 }
 
+/*
+ * The walker says that it is busy before it asks whether it may run, and that
+ * it is not when all it has set can be seen.
+ */
 static int walk(void *data)
 {
 	struct walker *walker = data;
@@ -566,11 +572,14 @@ static int walk(void *data)
 
 	prandom_seed_state(&rnd, 1);
 	while (!kthread_should_stop()) {
-		smp_store_release(&walker->busy, true);
-		while (smp_load_acquire(&walker->run)) {
+		WRITE_ONCE(walker->busy, true);
+		/* Pairs with the one in walker_halt(). */
+		smp_mb();
+		while (READ_ONCE(walker->run)) {
 			dice = prandom_u32_state(&rnd);
 			walk_one(walker, (dice >> 1) % walker->nr, dice & 1);
 		}
+		/* Pairs with the acquire in walker_halt(): @seen is complete. */
 		smp_store_release(&walker->busy, false);
 		cond_resched();
 	}
@@ -579,7 +588,10 @@ static int walk(void *data)
 
 static void walker_halt(struct walker *walker)
 {
-	smp_store_release(&walker->run, false);
+	WRITE_ONCE(walker->run, false);
+	/* Pairs with the one in walk(): one of the two sees the other. */
+	smp_mb();
+	/* Pairs with the release in walk(). */
 	while (smp_load_acquire(&walker->busy))
 		cond_resched();
 }
@@ -613,7 +625,8 @@ static void race_round(struct walker *walker, const struct op *op,
 		set_raw(i, ordinary(i % NR_ENTRIES, i & 1 ? ENTRY_WRITE : 0));
 		walker->seen[i] = 0;
 	}
-	smp_store_release(&walker->run, true);
+	/* The walker may see the entries above in any order, but whole. */
+	WRITE_ONCE(walker->run, true);
 	op->call(0, walker->nr);
 	do_modify_mkwrite(0, walker->nr);
 	op->call(0, walker->nr);
