@@ -42,25 +42,3 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	printf("%s: %s\n", backend->name, why);
 	abort();
 }
-
-#ifdef HOST_REPLAY
-/* Without libFuzzer: every file that is named, once. */
-int main(int argc, char **argv)
-{
-	static u8 data[4096];
-	int i;
-
-	for (i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rb");
-		size_t size;
-
-		if (!file)
-			return 2;
-		size = fread(data, 1, sizeof(data), file);
-		fclose(file);
-		LLVMFuzzerTestOneInput(data, size);
-	}
-	printf("%d inputs\n", argc - 1);
-	return argc < 2;
-}
-#endif

@@ -111,6 +111,7 @@ struct mmu_event {
  * @pending_event: the access that it belongs to
  * @last: the last value of each slot that was valid to the hardware
  * @clean: the slot has been invalid, and was flushed, since
+ * @happened: events that went through, or left something in the table
  * @seen: 1 if a walker has made the entry accessed, 2 if dirty
  * @flushes: how many flush calls came
  * @flushed: slots that were flushed on all CPUs
@@ -129,6 +130,7 @@ struct mmu {
 	struct mmu_event pending_event;
 	u64 last[HOST_SLOTS];
 	bool clean[HOST_SLOTS];
+	unsigned int happened;
 	unsigned char seen[HOST_SLOTS];
 	unsigned int flushes;
 	bool flushed[HOST_SLOTS];

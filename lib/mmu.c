@@ -57,6 +57,7 @@ void mmu_start(const struct hw *hw)
 	mmu.next = 0;
 	mmu.accesses = 0;
 	mmu.pending = -1;
+	mmu.happened = 0;
 	mmu.flushes = 0;
 	mmu.bad = NULL;
 }
@@ -135,12 +136,13 @@ void mmu_evict(const struct mmu_event *event)
  * mmu_access() - one access by a CPU
  * @event: who, where and how
  *
- * Return: whether it went through.
+ * Return: whether it went through, or at least left something in the table.
  */
 bool mmu_access(const struct mmu_event *event)
 {
 	const unsigned int slot = event->slot;
 	struct hw_walk walk;
+	bool changed;
 
 	if (event->walk)
 		mmu_evict(event);
@@ -149,11 +151,12 @@ bool mmu_access(const struct mmu_event *event)
 	if (mmu.hw->no_walker)
 		return false;
 	walk = mmu.hw->walk(mmu_peek(slot), event->write);
-	if (walk.raw != mmu_peek(slot))
+	changed = walk.raw != mmu_peek(slot);
+	if (changed)
 		mmu.seen[slot] |= event->write ? 3 : 1;
 	mmu_table[slot] = walk.raw;
 	if (!walk.ok)
-		return false;
+		return changed;
 	if (mmu.hw->busy && mmu.hw->busy(walk.raw)) {
 		mmu.pending = slot;
 		mmu.pending_event = *event;
@@ -168,7 +171,9 @@ static void mmu_run(unsigned int until)
 	mmu_finish();
 	while (mmu.next < mmu.nr_events && mmu.event[mmu.next].at <= until) {
 		mmu_finish();
-		mmu_access(&mmu.event[mmu.next++]);
+		if (mmu_access(&mmu.event[mmu.next]))
+			mmu.happened |= 1U << mmu.next;
+		mmu.next++;
 	}
 }
 

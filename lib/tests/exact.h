@@ -294,10 +294,21 @@ static const char *test_values(void)
 	return NULL;
 }
 
+/* A status that an entry of a folio may have. */
+static u64 folio_status(void)
+{
+	u64 bits;
+
+	do {
+		bits = random_status();
+	} while (pte_special(status_pte(HOST_PFN, bits)));
+	return bits;
+}
+
 /* What may stand in the range, by the contract of each helper. */
 static void fill_range(const struct op *op, unsigned int slot, unsigned int nr)
 {
-	const u64 same = random_status();
+	const u64 same = folio_status();
 	unsigned int i, runs = host_random() % 3;
 	u64 kind = same;
 

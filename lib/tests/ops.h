@@ -6,6 +6,8 @@
 
 static struct mm_struct mm;
 static struct vm_area_struct vma;
+/* The table at the start of a case. */
+static u64 initial[HOST_SLOTS];
 
 enum op_kind {
 	OP_MODPROT,
@@ -122,6 +124,14 @@ static pte_t oracle_merge(pte_t pte, pte_t other)
 	return pte;
 }
 
+/* An entry that was not handled is as valid to the hardware as before. */
+static bool left_alone(unsigned int slot)
+{
+	const u64 raw = pte_raw(*slot_ptep(slot));
+
+	return !mmu_watched || hw.rights(raw) == hw.rights(initial[slot]);
+}
+
 static u64 batched_modprot(const struct op *op, unsigned int slot,
 			   unsigned int nr, struct mmu_gather *tlb)
 {
@@ -143,6 +153,8 @@ static u64 batched_modprot(const struct op *op, unsigned int slot,
 			mmu.bad = "the first entry's values are wrong";
 		note_flush(tlb, slot + done, step, old, new);
 		done += step;
+		if (done < nr && !left_alone(slot + done))
+			mmu.bad = "an entry was left half changed";
 	} while (done < nr && pte_present(ptep_get(slot_ptep(slot + done))));
 	return done;
 }

@@ -56,7 +56,6 @@ struct outcome {
 	u64 result;
 };
 
-static u64 initial[HOST_SLOTS];
 static struct outcome outcome_batched, outcome_single;
 
 static void table_guard(void)
@@ -166,6 +165,10 @@ static bool result_same(const struct op *op, u64 a, u64 b)
 #define FORMAT_SYNC()		((void)0)
 #endif
 
+#ifndef FORMAT_MARKED
+#define FORMAT_MARKED(slot)	true
+#endif
+
 #ifndef FORMAT_NONE
 #define FORMAT_NONE(kind)	true
 #endif
@@ -187,6 +190,11 @@ static bool result_same(const struct op *op, u64 a, u64 b)
 #define FORMAT_FLUSHES_LOCAL	false
 #endif
 
+/* Does a start leave an entry to the hardware, so that a step has two parts? */
+#ifndef FORMAT_STARTS_LIVE
+#define FORMAT_STARTS_LIVE	false
+#endif
+
 #ifndef MODE_STRIDE
 #define MODE_STRIDE(mode)	1
 #endif
@@ -204,7 +212,7 @@ static void caller_flush(const struct op *op, unsigned int slot, unsigned int nr
 	FORMAT_SYNC();
 	if (op_is_flushed(op))
 		mmu_flush(slot_addr(slot), slot_addr(slot + nr), false);
-	for (i = 0; i < HOST_SLOTS; i++)
+	for (i = slot; i < slot + nr; i++)
 		if (tlb->flush[i])
 			mmu_flush(slot_addr(i), slot_addr(i + 1), false);
 }
@@ -243,6 +251,30 @@ static void run_one(const struct op *op, unsigned int slot, unsigned int nr,
 	memcpy(outcome->table, mmu_table, sizeof(outcome->table));
 }
 
+/* Where no fault repairs a stale translation, whatever was added is flushed. */
+static const char *access_not_flushed(unsigned int slot, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = slot; i < slot + nr; i++)
+		if (mmu_table[i] != initial[i] && !mmu.flushed[i])
+			return host_say("slot %u: %#lx became %#lx, and was not flushed",
+					i, initial[i], mmu_table[i]);
+	return NULL;
+}
+
+/* Where somebody has to be told of changes, of all of them. */
+static const char *change_not_marked(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOST_SLOTS; i++)
+		if (mmu_table[i] != initial[i] && pte_present(raw_pte(initial[i])) &&
+		    pte_present(raw_pte(mmu_table[i])) && !FORMAT_MARKED(i))
+			return host_say("slot %u changed, and was not marked", i);
+	return NULL;
+}
+
 /* The whole table both ways: entries, return value and flush decisions. */
 static const char *run_both(const struct op *op, unsigned int slot,
 			    unsigned int nr)
@@ -252,9 +284,15 @@ static const char *run_both(const struct op *op, unsigned int slot,
 	host_cases++;
 	single_step = NULL;
 	run_one(op, slot, nr, &outcome_single, false);
+	FORMAT_SYNC();
 	table_guard();
 	run_one(op, slot, nr, &outcome_batched, true);
 	why = mmu.bad ? mmu.bad : table_guard_broken();
+	if (!why && op->kind == OP_ACCESS && SET_ACCESS_FLAGS_PTES_FLUSHES)
+		why = access_not_flushed(slot, nr);
+	if (!why)
+		why = change_not_marked();
+	FORMAT_SYNC();
 	if (!why)
 		why = compare(op, &outcome_batched, &outcome_single);
 	return why;

@@ -22,7 +22,6 @@
 
 #include <linux/bits.h>
 #include <linux/bug.h>
-#include <linux/compiler.h>
 #include <linux/mm_types.h>
 #include <asm/pgtable.h>
 #include <asm/pgtable_batch.h>

@@ -144,7 +144,7 @@ static void format_mode(unsigned int mode)
 #define FORMAT_BLOCK		CONT_PTES
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD		(PTE_UFFD_WP | PTE_SPECIAL | PTE_GP)
+#define FORMAT_COLD(bits)	((bits) & (PTE_UFFD_WP | PTE_SPECIAL | PTE_GP))
 
 /* What is not the tree's own: its helpers take a range of one entry at least. */
 #define FORMAT_NONE(kind)	((kind) == OP_YOUNG || (kind) == OP_FLUSH_YOUNG || \

@@ -81,4 +81,4 @@ static void format_mode(unsigned int mode)
 }
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD		(PLAIN_SOFT_DIRTY | PLAIN_UFFD_WP | PLAIN_EXEC | PLAIN_SPECIAL)
+#define FORMAT_COLD(bits)	((bits) & (PLAIN_SOFT_DIRTY | PLAIN_UFFD_WP | PLAIN_EXEC | PLAIN_SPECIAL))

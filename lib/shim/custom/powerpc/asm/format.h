@@ -126,7 +126,8 @@ static void format_mode(unsigned int mode)
 #define FORMAT_RANGE_FLUSH	(ppc_radix && !ppc_isa31)
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD		(_PAGE_SOFT_DIRTY | H_PAGE_F_SECOND | _PAGE_EXEC | _PAGE_SPECIAL)
+#define FORMAT_COLD(bits)	((bits) & (_PAGE_SOFT_DIRTY | H_PAGE_F_SECOND | _PAGE_EXEC | _PAGE_SPECIAL) || \
+				 ((bits) & (_PAGE_ACCESSED | H_PAGE_HASHPTE)) == H_PAGE_HASHPTE)
 
 /* The tree's own set_ptes(), and a loop of our own that does not complain. */
 #define FORMAT_WARNS(kind)	((kind) != OP_SET && (kind) != OP_ACCESS)

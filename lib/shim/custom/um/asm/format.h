@@ -83,7 +83,18 @@ static inline void um_sync(void)
 #define FORMAT_SYNC	um_sync
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD		(_PAGE_NEWPAGE | _PAGE_NEWPROT)
+#define FORMAT_COLD(bits)	((bits) & (_PAGE_NEWPAGE | _PAGE_NEWPROT))
 
 /* The tree's own set_ptes(). */
 #define FORMAT_WARNS(kind)	((kind) != OP_SET)
+
+/* Is the page in the range that the host will be told of? */
+static inline bool um_marked(unsigned int slot)
+{
+	const unsigned long addr = HOST_BASE + slot * PAGE_SIZE;
+
+	return mm.context.sync_tlb_range_to && addr >= mm.context.sync_tlb_range_from &&
+	       addr < mm.context.sync_tlb_range_to;
+}
+
+#define FORMAT_MARKED		um_marked

@@ -139,8 +139,8 @@ static void format_mode(unsigned int mode)
 #define FORMAT_SAF_RACES	(x86_xenpv || !page_table_check_disabled)
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD		(_PAGE_SOFT_DIRTY | _PAGE_UFFD_WP | _PAGE_NX | _PAGE_SPECIAL | \
-				 1UL << 59 | 1UL << 51)
+#define FORMAT_COLD(bits)	((bits) & (_PAGE_SOFT_DIRTY | _PAGE_UFFD_WP | _PAGE_NX | _PAGE_SPECIAL | \
+				 1UL << 59 | 1UL << 51))
 
 /* An own loop, which has nothing to do for no entry, and does not complain. */
 #define FORMAT_WARNS(kind)	((kind) != OP_ACCESS)
@@ -155,6 +155,8 @@ static inline void x86_unload(bool unload)
 }
 
 #define FORMAT_UNLOAD		x86_unload
+
+#define FORMAT_STARTS_LIVE	x86_xenpv
 
 /* The hypervisor puts dirty where the hardware does, writable or not. */
 static inline u64 x86_entry(u64 raw)

@@ -25,6 +25,18 @@ static u64 x86_cc_mask;
 #define cpu_feature_enabled(feature)	(feature)
 #define static_branch_likely(key)	(*(key))
 
+/* The header alone accesses entries by these names: an update of its own. */
+#define READ_ONCE(x)		cell_load(&(x))
+#define WRITE_ONCE(x, val)	cell_store(x86_own_update(&(x)), val)
+#define try_cmpxchg(ptr, old, new)	cell_cmpxchg(x86_own_update(ptr), old, new)
+
+static inline u64 *x86_own_update(u64 *cell)
+{
+	if (x86_xenpv || !page_table_check_disabled)
+		mmu.bad = "an update was hidden from who has to see it";
+	return cell;
+}
+
 #define PAGE_NONE		__pgprot(_PAGE_PROTNONE | _PAGE_ACCESSED)
 #define X86_USER_PROT		(_PAGE_PRESENT | _PAGE_USER | _PAGE_ACCESSED)
 #define PAGE_READONLY		__pgprot(X86_USER_PROT | _PAGE_NX)
