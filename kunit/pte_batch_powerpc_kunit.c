@@ -94,7 +94,7 @@ static_assert(sizeof(pte_t) == 4 * sizeof(pte_basic_t));
 static struct batch_env env;
 static struct batch_table table;
 
-static unsigned long nth_addr(unsigned int slot)
+static __maybe_unused unsigned long nth_addr(unsigned int slot)
 {
 	return batch_addr(&env, slot);
 }
@@ -151,6 +151,9 @@ static void entries_change_one_by_one(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, pte_write(pte));
 		KUNIT_EXPECT_EQ(test, pte_pfn(pte), batch_pfn(&env, i));
 	}
+	modify_write(NR_ENTRIES);
+	for (i = 0; i < NR_ENTRIES; i++)
+		KUNIT_EXPECT_TRUE(test, pte_write(ptep_get(table.ptep + i)));
 }
 #endif
 
