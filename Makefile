@@ -6,7 +6,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES
+export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
 export ARCH
@@ -18,11 +18,12 @@ endif
 MAKEOVERRIDES :=
 unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 # Empty is the same as not given.
-$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES, \
+$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS, \
 	$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit findings mutants check \
-	check-all check-arch check-headers check-cocci check-apply check-series check-style clean
+	check-all check-arch check-headers check-cocci check-apply check-series check-style \
+	check-host clean
 
 .PHONY: help bench $(targets)
 
@@ -46,6 +47,7 @@ check-cocci:		## the semantic patches do what their examples say
 check-apply:		## apply, unapply and every refusal
 check-series:		## each patch builds alone, and is clean for the kernel's checkers
 check-style:		## shell, Python, C, spelling
+check-host:		## the headers in user space: exhaustively, against walkers, sanitized, fuzzed
 clean:			## remove out/ and the build folders, keep the fetched trees
 
 $(targets):

@@ -215,11 +215,15 @@ static unsigned int count_batch(struct folio *folio, unsigned int first,
 	return i;
 }
 
-/* What the first entry has become if it collects bits of the others. */
+/*
+ * What the first entry has become if it collects bits of the others. The
+ * tree's own function gives it soft-dirty along with dirty, ours does not.
+ */
 static pte_t count_merged(unsigned int first, unsigned int nr,
 			  unsigned int flags)
 {
 	pte_t pte = ptep_get(table.ptep + first);
+	bool soft_dirty = pte_soft_dirty(pte);
 	unsigned int any = 0;
 	unsigned int i;
 
@@ -231,6 +235,8 @@ static pte_t count_merged(unsigned int first, unsigned int nr,
 		pte = pte_mkyoung(pte);
 	if (flags & MERGE_YOUNG_DIRTY && any & ENTRY_DIRTY)
 		pte = pte_mkdirty(pte);
+	if (IS_ENABLED(HAVE_folio_pte_batch_header) && !soft_dirty)
+		pte = pte_clear_soft_dirty(pte);
 	return pte;
 }
 

@@ -25,6 +25,7 @@ static void set_mode(unsigned int mode)
 		.vm_end = HOST_BASE + HOST_SLOTS * PAGE_SIZE,
 	};
 	mode_stride = MODE_STRIDE(mode);
+	skip_count = 0;
 	format_mode(mode);
 	status_list();
 }

@@ -43,6 +43,7 @@ struct hw_walk {
 
 /**
  * struct hw - the hardware's view of a page-table format
+ * @page_shift: how large its pages are
  * @rights: what an entry allows, 0 if it is not valid to the hardware
  * @pfn: the frame it maps
  * @dirty: may a TLB entry made of it be written through, unnoticed?
@@ -56,6 +57,7 @@ struct hw_walk {
  * @no_walker: only a flush fills the TLB, no walker runs by itself
  */
 struct hw {
+	unsigned int page_shift;
 	unsigned int (*rights)(u64 raw);
 	unsigned long (*pfn)(u64 raw);
 	bool (*dirty)(u64 raw);

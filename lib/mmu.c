@@ -255,8 +255,8 @@ void mmu_drain(void)
  */
 void mmu_flush(unsigned long addr, unsigned long end, bool local)
 {
-	unsigned int slot = (addr - HOST_BASE) >> 12;
-	const unsigned int last = (end - HOST_BASE) >> 12;
+	unsigned int slot = (addr - HOST_BASE) >> mmu.hw->page_shift;
+	const unsigned int last = (end - HOST_BASE) >> mmu.hw->page_shift;
 
 	mmu.flushes++;
 	for (; slot < last && slot < HOST_SLOTS; slot++) {
@@ -269,7 +269,7 @@ void mmu_flush(unsigned long addr, unsigned long end, bool local)
 			continue;
 		}
 		mmu.flushed[slot] = true;
-		if (mmu.hw && !mmu.hw->rights(mmu_peek(slot)))
+		if (!mmu.hw->rights(mmu_peek(slot)))
 			mmu.clean[slot] = true;
 	}
 }
@@ -332,6 +332,7 @@ struct walker {
 };
 
 static struct walker walkers[WALKERS];
+static bool walkers_there;
 static unsigned int mmu_go, walk_slot, walk_nr;
 static unsigned char walk_seen[HOST_SLOTS];
 
@@ -413,13 +414,12 @@ void mmu_threads_start(const struct hw *hw, unsigned int slot, unsigned int nr)
 	walk_nr = nr;
 	memset(walk_seen, 0, sizeof(walk_seen));
 	__atomic_add_fetch(&mmu_go, 1, __ATOMIC_SEQ_CST);
-	for (i = 0; i < WALKERS; i++) {
-		if (walkers[i].random)
-			continue;
+	for (i = 0; !walkers_there && i < WALKERS; i++) {
 		walkers[i].random = i + 1;
 		if (pthread_create(&walkers[i].thread, NULL, walker_main, &walkers[i]))
 			abort();
 	}
+	walkers_there = true;
 	for (i = 0; i < WALKERS; i++)
 		while (__atomic_load_n(&walkers[i].ack, __ATOMIC_RELAXED) !=
 		       __atomic_load_n(&mmu_go, __ATOMIC_RELAXED))

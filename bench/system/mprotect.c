@@ -48,6 +48,7 @@
 #define MAX_PAGES	1280
 #define UNMAPPED	(-1)
 
+enum reuse { NO_REUSE, AFTER_STORES, FROM_THE_START };
 enum when { AFTER, READ, SOME, ALL };
 static const char *const moments[] = { "after", "read", "some", "all" };
 
@@ -541,37 +542,37 @@ static bool make_ksm(const struct kind *kind)
  * @name: as printed
  * @make: does it
  * @kinds: bits of the kinds of folios it is made of
- * @reuse: stores may find a large folio that is theirs alone again; how much
- *	of it is then copied, and by how many faults, is the kernel's choice
+ * @reuse: stores find large folios that are theirs alone again; how much of
+ *	them is then copied, and by how many faults, is the kernel's choice
  */
 #define EVERY_KIND	0x3f
 static const struct memory {
 	const char *name;
 	bool (*make)(const struct kind *kind);
 	unsigned int kinds;
-	bool reuse;
+	enum reuse reuse;
 } memories[] = {
-	{ "plain", make_plain, EVERY_KIND, false },
-	{ "holes", make_holes, EVERY_KIND, false },
-	{ "moved", make_moved, EVERY_KIND, false },
-	{ "vmas", make_vmas, EVERY_KIND, false },
-	{ "pinned", make_pinned, EVERY_KIND, false },
-	{ "swapped", make_swapped, EVERY_KIND, false },
-	{ "swap-cache", make_swap_cache, EVERY_KIND, false },
-	{ "uffd", make_uffd, EVERY_KIND, false },
-	{ "uffd-async", make_uffd_async, EVERY_KIND, false },
-	{ "soft-dirty", make_soft_dirty, EVERY_KIND, false },
-	{ "freed", make_freed, EVERY_KIND, false },
-	{ "shared", make_shared, EVERY_KIND, false },
-	{ "left", make_left, EVERY_KIND, true },
-	{ "left-mixed", make_left_mixed, EVERY_KIND, true },
-	{ "hinting", make_hinting, 1 << 0 | 1 << 2 | 1 << 4, false },
-	{ "ksm", make_ksm, 1 << 0 | 1 << 2, false },
-	{ "zero-page", make_zero_page, 1 << 0, false },
-	{ "shmem-shared", make_shmem_shared, 1 << 0, false },
-	{ "shmem-private", make_shmem_private, 1 << 0, false },
-	{ "file-shared", make_file_shared, 1 << 0, false },
-	{ "file-private", make_file_private, 1 << 0, false },
+	{ "plain", make_plain, EVERY_KIND, NO_REUSE },
+	{ "holes", make_holes, EVERY_KIND, NO_REUSE },
+	{ "moved", make_moved, EVERY_KIND, NO_REUSE },
+	{ "vmas", make_vmas, EVERY_KIND, NO_REUSE },
+	{ "pinned", make_pinned, EVERY_KIND, NO_REUSE },
+	{ "swapped", make_swapped, EVERY_KIND, NO_REUSE },
+	{ "swap-cache", make_swap_cache, EVERY_KIND, NO_REUSE },
+	{ "uffd", make_uffd, EVERY_KIND, NO_REUSE },
+	{ "uffd-async", make_uffd_async, EVERY_KIND, NO_REUSE },
+	{ "soft-dirty", make_soft_dirty, EVERY_KIND, NO_REUSE },
+	{ "freed", make_freed, EVERY_KIND, NO_REUSE },
+	{ "shared", make_shared, EVERY_KIND, NO_REUSE },
+	{ "left", make_left, EVERY_KIND, AFTER_STORES },
+	{ "left-mixed", make_left_mixed, EVERY_KIND, FROM_THE_START },
+	{ "hinting", make_hinting, 1 << 0 | 1 << 2 | 1 << 4, NO_REUSE },
+	{ "ksm", make_ksm, 1 << 0 | 1 << 2, NO_REUSE },
+	{ "zero-page", make_zero_page, 1 << 0, NO_REUSE },
+	{ "shmem-shared", make_shmem_shared, 1 << 0, NO_REUSE },
+	{ "shmem-private", make_shmem_private, 1 << 0, NO_REUSE },
+	{ "file-shared", make_file_shared, 1 << 0, NO_REUSE },
+	{ "file-private", make_file_private, 1 << 0, NO_REUSE },
 };
 
 /* ---- Steps ---- */
@@ -654,14 +655,14 @@ static void step_fork_back(void)
 static const struct steps {
 	const char *name;
 	void (*run)(void);
-	bool reuse;
+	enum reuse reuse;
 } steps[] = {
-	{ "read-only", step_read_only, false },
-	{ "back", step_back, false },
-	{ "none-back", step_none_back, false },
-	{ "parts", step_parts, false },
-	{ "walk", step_walk, false },
-	{ "fork-back", step_fork_back, true },
+	{ "read-only", step_read_only, NO_REUSE },
+	{ "back", step_back, NO_REUSE },
+	{ "none-back", step_none_back, NO_REUSE },
+	{ "parts", step_parts, NO_REUSE },
+	{ "walk", step_walk, NO_REUSE },
+	{ "fork-back", step_fork_back, AFTER_STORES },
 };
 
 /* ---- What can be seen ---- */
@@ -739,8 +740,8 @@ static void append_folios(struct line *line)
 
 static void append_flags(struct line *line)
 {
-	static const int bits[] = { KPF_ANON, KPF_SWAPCACHE, KPF_SWAPBACKED, KPF_KSM, KPF_ZERO };
-	static uint64_t value[MAX_PAGES], mapped[MAX_PAGES];
+	static const int bits[] = { KPF_ANON, KPF_SWAPCACHE, KPF_KSM, KPF_ZERO };
+	static uint64_t value[MAX_PAGES], backed[MAX_PAGES], mapped[MAX_PAGES];
 	size_t i, j;
 
 	for (i = 0; i < nr_pages; i++) {
@@ -749,15 +750,17 @@ static void append_flags(struct line *line)
 		value[i] = 0;
 		for (j = 0; j < ARRAY_SIZE(bits); j++)
 			value[i] |= (flags >> bits[j] & 1) << j;
+		backed[i] = flags >> KPF_SWAPBACKED & 1;
 		/* The zero page and merged pages are everybody's. */
-		mapped[i] = is_present(i) && !(value[i] & 0x18) ?
+		mapped[i] = is_present(i) && !(value[i] & 0xc) ?
 			page_mapcount(entries[i] & PM_PFN) : 0;
 	}
 	append_runs(line, "flags", value);
+	append_runs(line, "swapbacked", backed);
 	append_runs(line, "mapped", mapped);
 }
 
-static void append_smaps(struct line *line, bool huge)
+static void append_smaps(struct line *line)
 {
 	static const char *const fields[] = {
 		"Rss", "Shared_Clean", "Shared_Dirty", "Private_Clean", "Private_Dirty",
@@ -807,11 +810,12 @@ static void append_contents(struct line *line)
 
 /*
  * @signals is what each access of this moment gave, NULL if there was none.
- * How far folios may be reused is the kernel's choice: @choice marks moments
- * after stores for which that is so.
+ * Moments that depend on how far folios are reused are marked.
  */
-static void show(enum when when, const uint64_t *signals, unsigned long faults, bool choice)
+static void show(enum when when, const uint64_t *signals, unsigned long faults,
+		 enum reuse reuse)
 {
+	bool choice = reuse == FROM_THE_START || (reuse == AFTER_STORES && when >= SOME);
 	static struct line line;
 
 	line.len = 0;
@@ -827,7 +831,7 @@ static void show(enum when when, const uint64_t *signals, unsigned long faults, 
 	append_bit(&line, "uffd-wp", PM_UFFD_WP);
 	append_flags(&line);
 	append_folios(&line);
-	append_smaps(&line, true);
+	append_smaps(&line);
 	if (signals) {
 		append_runs(&line, "signals", signals);
 		append(&line, " faults=%lu", faults);
@@ -881,7 +885,7 @@ static void write_page(size_t i, uint64_t round)
 		bad("page %zu: a store was %s", i, allowed ? "refused" : "allowed");
 }
 
-static void access_pages(enum when when, bool choice)
+static void access_pages(enum when when, enum reuse reuse)
 {
 	unsigned long before = minor_faults();
 	size_t i;
@@ -893,7 +897,7 @@ static void access_pages(enum when when, bool choice)
 		else if (when == ALL || i % 5 == 2)
 			write_page(i, when);
 	}
-	show(when, signals, minor_faults() - before, choice && when != READ);
+	show(when, signals, minor_faults() - before, reuse);
 }
 
 /* ---- A case ---- */
@@ -916,7 +920,7 @@ static void clean_up(void)
 static void run_case(const struct kind *kind, const struct memory *memory,
 		     const struct steps *step)
 {
-	bool choice = memory->reuse || step->reuse;
+	enum reuse reuse = memory->reuse ?: step->reuse;
 	unsigned int before = failed;
 	size_t i;
 
@@ -932,10 +936,10 @@ static void run_case(const struct kind *kind, const struct memory *memory,
 	}
 	cases++;
 	step->run();
-	show(AFTER, NULL, 0, false);
-	access_pages(READ, false);
-	access_pages(SOME, choice);
-	access_pages(ALL, choice);
+	show(AFTER, NULL, 0, reuse);
+	access_pages(READ, reuse);
+	access_pages(SOME, reuse);
+	access_pages(ALL, reuse);
 	if (failed == before)
 		printf("PASS mprotect/%s\n", name);
 	clean_up();

@@ -79,10 +79,8 @@ static __always_inline pte_t fpb_merge(struct vm_area_struct *vma, pte_t first,
 {
 	if ((flags & FPB_MERGE_WRITE) && pte_write(pte))
 		first = pte_mkwrite(first, vma);
-	if ((flags & FPB_MERGE_YOUNG_DIRTY) && pte_young(pte))
-		first = pte_mkyoung(first);
-	if ((flags & FPB_MERGE_YOUNG_DIRTY) && pte_dirty(pte))
-		first = pte_mkdirty(first);
+	if (flags & FPB_MERGE_YOUNG_DIRTY)
+		first = ptes_collect_young_dirty(first, pte);
 	return first;
 }
 

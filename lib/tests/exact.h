@@ -71,7 +71,7 @@ static void run_expect(const struct op *op)
 
 static const char *run_wrong(const struct op *op, unsigned int i, unsigned int s)
 {
-	return host_say("op %d flags %#x prot %#lx entry %u: %#lx became %#lx (flush %d), not %#lx (flush %d)",
+	return host_say("op %d flags %#x prot %#lx entry %u: %#lx became %#lx/%d, not %#lx/%d",
 			op->kind, op->flags, pgprot_val(op->prot), i,
 			run.raw[i][s], mmu_table[RUN_SLOT + i],
 			run_tlb.flush[RUN_SLOT + i], run.want[i][s],

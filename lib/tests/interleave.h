@@ -240,19 +240,24 @@ static void serial_all(void)
 #endif
 }
 
+static void event_say(char *text, size_t size, const struct mmu_event *event)
+{
+	snprintf(text, size, "CPU %u %s page %u%s at %u", event->cpu,
+		 event->write ? "writes" : "reads", event->slot,
+		 event->walk ? "" : " by its TLB", event->at);
+}
+
 static const char *scene_say(const char *why)
 {
-	const struct mmu_event *event = mmu.event;
-	static char text[160];
+	static char text[96], first[64], second[64];
 
 	snprintf(text, sizeof(text), "%s", why);
-	return host_say("%s: op %d flags %#x prot %#lx on %#lx %#lx.., CPU %u %s page %u%s at %u, CPU %u %s page %u%s at %u",
-			text, scene.op.kind, scene.op.flags, pgprot_val(scene.op.prot),
-			initial[scene.slot], initial[scene.slot + 1],
-			event[0].cpu, event[0].write ? "writes" : "reads", event[0].slot,
-			event[0].walk ? "" : " by its TLB", event[0].at,
-			event[1].cpu, event[1].write ? "writes" : "reads", event[1].slot,
-			event[1].walk ? "" : " by its TLB", event[1].at);
+	event_say(first, sizeof(first), &mmu.event[0]);
+	event_say(second, sizeof(second), &mmu.event[1]);
+	return host_say("%s: op %d flags %#x prot %#lx on %#lx %#lx..: %s, %s",
+			text, scene.op.kind, scene.op.flags,
+			pgprot_val(scene.op.prot), initial[scene.slot],
+			initial[scene.slot + 1], first, second);
 }
 
 /* Accessed and dirty only come: what was there is there, or was returned. */
@@ -453,6 +458,14 @@ static bool scene_allowed(void)
 	return true;
 }
 
+/* Digit @i of @number in base @base. */
+static unsigned int digit(unsigned int number, unsigned int i, unsigned int base)
+{
+	while (i--)
+		number /= base;
+	return number % base;
+}
+
 static const char *scene_runs(unsigned int nr, const char *(*events)(void))
 {
 	unsigned int number, n, all = 1, i, pick[RUN_MAX];
@@ -472,7 +485,7 @@ static const char *scene_runs(unsigned int nr, const char *(*events)(void))
 			if (skipped())
 				continue;
 			for (i = 0; i < nr; i++)
-				pick[i] = i ? n / nr_hot / (i > 1 ? nr_hot : 1) % nr_hot : n % nr_hot;
+				pick[i] = digit(n, i, nr_hot);
 			scene_fill(pick);
 			if (scene_allowed())
 				why = events();

@@ -139,8 +139,10 @@ static u64 batched_modprot(const struct op *op, unsigned int slot,
 	unsigned int done = 0, step;
 
 	do {
-		if (!op->reuse)
-			old = new = __pte(0);
+		if (!op->reuse) {
+			old = __pte(0);
+			new = __pte(0);
+		}
 		step = modify_prot_ptes(&vma, slot_addr(slot + done),
 					slot_ptep(slot + done), nr - done,
 					op->prot, op->flags, &old, &new);

@@ -227,12 +227,12 @@ static const char *compare(const struct op *op, const struct outcome *batched,
 				op->flags, batched->result, single->result);
 	for (i = 0; i < HOST_SLOTS; i++) {
 		if (!table_same(batched, single, i))
-			return host_say("op %d flags %#x prot %#lx slot %u: %#lx became %#lx, not %#lx",
+			return host_say("op %d flags %#x prot %#lx slot %u: %#lx: %#lx, not %#lx",
 					op->kind, op->flags, pgprot_val(op->prot),
 					i, initial[i], batched->table[i],
 					single->table[i]);
 		if (batched->tlb.flush[i] != single->tlb.flush[i])
-			return host_say("op %d flags %#x prot %#lx slot %u: flush %d, not %d, for %#lx",
+			return host_say("op %d flags %#x prot %#lx slot %u: flush %d, not %d: %#lx",
 					op->kind, op->flags, pgprot_val(op->prot),
 					i, batched->tlb.flush[i],
 					single->tlb.flush[i], initial[i]);

@@ -28,7 +28,7 @@ static const char *threads_lost(const struct op *op, unsigned int slot,
 		}
 		if (((pte_young(was) || seen & 1) && !young) ||
 		    ((pte_dirty(was) || seen & 2) && !dirty))
-			return host_say("op %d flags %#x slot %u: %#lx became %#lx, walkers set %lu",
+			return host_say("op %d flags %#x slot %u: %#lx became %#lx, seen %lu",
 					op->kind, op->flags, i, pte_val(was),
 					pte_val(slot_get(i)), seen);
 	}

@@ -124,6 +124,7 @@ static const char *arm64_bad_table(const u64 *table)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = arm64_rights,
 	.pfn = arm64_pfn,
 	.dirty = arm64_dirty,

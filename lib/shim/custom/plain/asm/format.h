@@ -67,6 +67,7 @@ static struct hw_walk plain_walk(u64 raw, bool write)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = plain_rights,
 	.pfn = plain_frame,
 	.dirty = plain_is_dirty,
@@ -81,4 +82,6 @@ static void format_mode(unsigned int mode)
 }
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD(bits)	((bits) & (PLAIN_SOFT_DIRTY | PLAIN_UFFD_WP | PLAIN_EXEC | PLAIN_SPECIAL))
+#define FORMAT_COLD_BITS	(PLAIN_SOFT_DIRTY | PLAIN_UFFD_WP | PLAIN_EXEC | \
+				 PLAIN_SPECIAL)
+#define FORMAT_COLD(bits)	((bits) & FORMAT_COLD_BITS)

@@ -5,7 +5,7 @@ static struct mm_struct mm;
 
 static const u64 status_bits[] = {
 	_PAGE_READ, _PAGE_WRITE, _PAGE_ACCESSED, _PAGE_DIRTY, _PAGE_SOFT_DIRTY,
-	H_PAGE_HASHPTE, H_PAGE_F_SECOND, _PAGE_EXEC, _PAGE_SPECIAL,
+	H_PAGE_HASHPTE, H_PAGE_COMBO, _PAGE_EXEC, _PAGE_SPECIAL,
 };
 
 static bool status_exists(u64 bits)
@@ -77,12 +77,12 @@ static struct hw_walk ppc_walk(u64 raw, bool write)
 	return (struct hw_walk) { ppc_swab(val), true };
 }
 
-/* The hash entry is in its place: say where, and let go. */
+/* The hash entry is in its place: say so, and of which size, and let go. */
 static u64 ppc_finish(u64 raw)
 {
 	u64 val = ppc_swab(raw);
 
-	val = (val & ~_PAGE_HPTEFLAGS) | H_PAGE_HASHPTE | (5UL << 53);
+	val = (val & ~_PAGE_HPTEFLAGS) | H_PAGE_HASHPTE | H_PAGE_COMBO;
 	return ppc_swab(val);
 }
 
@@ -101,6 +101,7 @@ static const char *ppc_bad_store(u64 last, u64 new, bool clean)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = ppc_rights,
 	.pfn = ppc_pfn,
 	.dirty = ppc_dirty,
@@ -126,8 +127,11 @@ static void format_mode(unsigned int mode)
 #define FORMAT_RANGE_FLUSH	(ppc_radix && !ppc_isa31)
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD(bits)	((bits) & (_PAGE_SOFT_DIRTY | H_PAGE_F_SECOND | _PAGE_EXEC | _PAGE_SPECIAL) || \
-				 ((bits) & (_PAGE_ACCESSED | H_PAGE_HASHPTE)) == H_PAGE_HASHPTE)
+#define FORMAT_COLD_BITS	(_PAGE_SOFT_DIRTY | H_PAGE_COMBO | _PAGE_EXEC | \
+				 _PAGE_SPECIAL)
+#define FORMAT_COLD(bits)	((bits) & FORMAT_COLD_BITS || \
+				 ((bits) & (_PAGE_ACCESSED | H_PAGE_HASHPTE)) == \
+				 H_PAGE_HASHPTE)
 
 /* The tree's own set_ptes(), and a loop of our own that does not complain. */
 #define FORMAT_WARNS(kind)	((kind) != OP_SET && (kind) != OP_ACCESS)

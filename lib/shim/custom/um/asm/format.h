@@ -56,6 +56,7 @@ static struct hw_walk um_walk(u64 raw, bool write)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = um_rights,
 	.pfn = um_pfn,
 	.dirty = um_yes,

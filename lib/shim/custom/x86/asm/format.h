@@ -112,6 +112,7 @@ static const char *x86_bad_store(u64 last, u64 new, bool clean)
 }
 
 static const struct hw hw = {
+	.page_shift = PAGE_SHIFT,
 	.rights = x86_rights,
 	.pfn = x86_pfn,
 	.dirty = x86_dirty,
@@ -139,8 +140,9 @@ static void format_mode(unsigned int mode)
 #define FORMAT_SAF_RACES	(x86_xenpv || !page_table_check_disabled)
 
 /* Bits that the hardware does not look at: left out of the interleavings. */
-#define FORMAT_COLD(bits)	((bits) & (_PAGE_SOFT_DIRTY | _PAGE_UFFD_WP | _PAGE_NX | _PAGE_SPECIAL | \
-				 1UL << 59 | 1UL << 51))
+#define FORMAT_COLD_BITS	(_PAGE_SOFT_DIRTY | _PAGE_UFFD_WP | _PAGE_NX | \
+				 _PAGE_SPECIAL | 1UL << 59 | 1UL << 51)
+#define FORMAT_COLD(bits)	((bits) & FORMAT_COLD_BITS)
 
 /* An own loop, which has nothing to do for no entry, and does not complain. */
 #define FORMAT_WARNS(kind)	((kind) != OP_ACCESS)

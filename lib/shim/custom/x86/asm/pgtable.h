@@ -18,6 +18,7 @@ static bool page_table_check_disabled = true;
 /* The encryption bit is one of the frame's, taken away from it at boot. */
 static u64 x86_cc_mask;
 
+#define X86_PKEY_MASK		(15UL << _PAGE_BIT_PKEY_BIT0)
 #define X86_FRAME_MASK		(PTE_PFN_MASK & ~x86_cc_mask)
 #define PTE_FLAGS_MASK		(~X86_FRAME_MASK)
 
@@ -151,7 +152,7 @@ static inline pte_t pte_mkwrite(pte_t pte, struct vm_area_struct *vma)
 
 static inline pte_t pte_modify(pte_t pte, pgprot_t newprot)
 {
-	const u64 kept = X86_MODEL_CHG_MASK | x86_cc_mask, old = pte_val(pte);
+	const u64 kept = _PAGE_CHG_MASK | x86_cc_mask, old = pte_val(pte);
 	u64 new = (old & kept) | (pgprot_val(newprot) & ~kept);
 
 	if (x86_is_inverted(old) != x86_is_inverted(new))
@@ -265,7 +266,7 @@ static inline bool pte_needs_flush(pte_t oldpte, pte_t newpte)
 {
 	const u64 cleared = _PAGE_DIRTY | _PAGE_PRESENT;
 	const u64 changed = _PAGE_RW | _PAGE_USER | _PAGE_PWT | _PAGE_PCD |
-			    _PAGE_PAT | _PAGE_GLOBAL | _PAGE_PKEY_MASK | _PAGE_NX;
+			    _PAGE_PAT | _PAGE_GLOBAL | X86_PKEY_MASK | _PAGE_NX;
 	const u64 delta = pte_val(oldpte) ^ pte_val(newpte);
 
 	if (!x86_has(oldpte, _PAGE_PRESENT))
