@@ -4,37 +4,81 @@
  * of the hash entry (hash MMU), an entry that is present but not valid between
  * the two halves of a change, and coprocessors that remember translations.
  *
- * Which MMU it is, is known at run time. A single commit is looked at on its
- * way, because it flushes by itself if it is told that rights grow.
+ * Which MMU it is, is known at run time. Flushes of ranges and single commits,
+ * which flush by themselves if they are told that rights grow, are looked at on
+ * their way: the helpers are inline functions, so they call what is named here.
  */
 #include <linux/mm_types.h>
 #include <asm/pgtable.h>
+#include <asm/tlbflush.h>
 
 #if defined(_LINUX_PGTABLE_BATCH_H) && defined(HAVE_folio_pte_batch_header)
-#error "too late to look at single commits"
+#error "too late to look at commits and flushes"
 #endif
 
-#ifdef CONFIG_PPC_BOOK3S_64
-/* Commits seen, and those of them that were told that rights grow. */
-static unsigned int nr_commits, nr_upgrades;
+#define NR_ENTRIES	16
 
-static inline void counted_commit(struct vm_area_struct *vma,
+#ifdef CONFIG_PPC_BOOK3S_64
+/**
+ * struct watch - what has been seen since it was cleared
+ * @ptep: the entries, @NR_ENTRIES of them
+ * @addr: address of the first one
+ * @commits: single commits
+ * @upgrades: those of them that were told that rights grow
+ * @flushes: flushes of a range
+ * @exposed: entries that were valid to the hardware during such a flush
+ * @start: where the last one started
+ * @end: where it ended
+ */
+static struct watch {
+	pte_t *ptep;
+	unsigned long addr;
+	unsigned int commits;
+	unsigned int upgrades;
+	unsigned int flushes;
+	unsigned int exposed;
+	unsigned long start;
+	unsigned long end;
+} watch;
+
+/* Between the halves: not valid to the hardware, present to the kernel. */
+static bool is_between(pte_t pte)
+{
+	return pte_present(pte) && !pte_hw_valid(pte);
+}
+
+static inline void watched_commit(struct vm_area_struct *vma,
 				  unsigned long addr, pte_t *ptep,
 				  pte_t old_pte, pte_t pte)
 {
-	nr_commits++;
-	nr_upgrades += is_pte_rw_upgrade(pte_val(old_pte), pte_val(pte));
+	watch.commits++;
+	watch.upgrades += is_pte_rw_upgrade(pte_val(old_pte), pte_val(pte));
 	ptep_modify_prot_commit(vma, addr, ptep, old_pte, pte);
 }
 
-#define ptep_modify_prot_commit counted_commit
+static inline void watched_flush(struct vm_area_struct *vma,
+				 unsigned long start, unsigned long end)
+{
+	unsigned int i;
+
+	watch.flushes++;
+	watch.start = start;
+	watch.end = end;
+	for (i = 0; i < NR_ENTRIES; i++)
+		if (watch.addr + i * PAGE_SIZE >= start &&
+		    watch.addr + i * PAGE_SIZE < end)
+			watch.exposed += !is_between(READ_ONCE(watch.ptep[i]));
+	radix__flush_tlb_range(vma, start, end);
+}
+
+#define ptep_modify_prot_commit	watched_commit
+#define radix__flush_tlb_range	watched_flush
 #endif
 
 #include <kunit/test.h>
 
 #include <linux/build_bug.h>
 #include <linux/mm.h>
-#include <linux/mmu_notifier.h>
 #include <linux/pgtable.h>
 
 #include <asm/mmu_context.h>
@@ -46,13 +90,11 @@ static inline void counted_commit(struct vm_area_struct *vma,
 static_assert(sizeof(pte_t) == 4 * sizeof(pte_basic_t));
 #endif
 
-#define NR_ENTRIES	16
-
 /* The suite's own mm and table. */
 static struct batch_env env;
 static struct batch_table table;
 
-static unsigned long nth_addr(unsigned int slot)
+static __maybe_unused unsigned long nth_addr(unsigned int slot)
 {
 	return batch_addr(&env, slot);
 }
@@ -109,6 +151,9 @@ static void entries_change_one_by_one(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, pte_write(pte));
 		KUNIT_EXPECT_EQ(test, pte_pfn(pte), batch_pfn(&env, i));
 	}
+	modify_write(NR_ENTRIES);
+	for (i = 0; i < NR_ENTRIES; i++)
+		KUNIT_EXPECT_TRUE(test, pte_write(ptep_get(table.ptep + i)));
 }
 #endif
 
@@ -286,12 +331,6 @@ static void commit_keeps_soft_dirty(struct kunit *test)
 				IS_ENABLED(CONFIG_MEM_SOFT_DIRTY));
 }
 
-/* Between the halves: not valid to the hardware, present to the kernel. */
-static bool is_between(pte_t pte)
-{
-	return pte_present(pte) && !pte_hw_valid(pte);
-}
-
 static void entry_is_not_valid_between_the_halves(struct kunit *test)
 {
 	unsigned int i;
@@ -321,46 +360,13 @@ static void entry_is_not_valid_between_the_halves(struct kunit *test)
 static void commit_does_not_map_again(struct kunit *test)
 {
 	map_entries(ENTRY_WRITE | ENTRY_YOUNG);
-	nr_commits = 0;
+	watch.commits = 0;
 	commit_read(NR_ENTRIES);
-	KUNIT_EXPECT_EQ(test, nr_commits, NR_ENTRIES);
-	nr_commits = 0;
+	KUNIT_EXPECT_EQ(test, watch.commits, NR_ENTRIES);
+	watch.commits = 0;
 	modify_write(NR_ENTRIES);
-	KUNIT_EXPECT_EQ(test, nr_commits, NR_ENTRIES);
+	KUNIT_EXPECT_EQ(test, watch.commits, NR_ENTRIES);
 }
-
-#ifdef CONFIG_MMU_NOTIFIER
-/* What the flushes of ranges were, seen by those who remember translations. */
-static struct {
-	unsigned int nr;
-	unsigned int exposed;
-	unsigned long start;
-	unsigned long end;
-} flushes;
-
-static bool watching;
-
-/* Called by each flush of a range when it is done, under the table's lock. */
-static void note_flush(struct mmu_notifier *notifier, struct mm_struct *mm,
-		       unsigned long start, unsigned long end)
-{
-	unsigned int i;
-
-	if (!watching)
-		return;
-	flushes.nr++;
-	flushes.start = start;
-	flushes.end = end;
-	for (i = 0; i < NR_ENTRIES; i++)
-		if (nth_addr(i) >= start && nth_addr(i) < end)
-			flushes.exposed += !is_between(ptep_get(table.ptep + i));
-}
-
-static const struct mmu_notifier_ops flush_ops = {
-	.arch_invalidate_secondary_tlbs = note_flush,
-};
-
-static struct mmu_notifier flush_notifier = { .ops = &flush_ops };
 
 /* These let entries be written that could be read before. */
 static const struct op growing_ops[] = {
@@ -377,12 +383,8 @@ static void call_and_watch(const struct op *op, unsigned int nr, bool copros)
 	map_entries(ENTRY_YOUNG);
 	if (copros)
 		mm_context_add_copro(env.mm);
-	memset(&flushes, 0, sizeof(flushes));
-	nr_upgrades = 0;
-	watching = true;
+	watch = (struct watch){ .ptep = table.ptep, .addr = nth_addr(0) };
 	op->call(nr);
-	watching = false;
-	/* Flushes the mm, which does not count. */
 	if (copros)
 		mm_context_remove_copro(env.mm);
 }
@@ -407,12 +409,12 @@ static void coprocessor_flush_is_once_per_range(struct kunit *test)
 	needs_old_nest_mmu(test);
 	for (nr = 2; nr <= NR_ENTRIES; nr++) {
 		call_and_watch(op, nr, true);
-		KUNIT_EXPECT_EQ_MSG(test, flushes.nr, 1, "nr=%u: flushes", nr);
-		KUNIT_EXPECT_EQ_MSG(test, nr_upgrades, 0,
+		KUNIT_EXPECT_EQ_MSG(test, watch.flushes, 1, "nr=%u: flushes", nr);
+		KUNIT_EXPECT_EQ_MSG(test, watch.upgrades, 0,
 				    "nr=%u: flushes of single pages", nr);
-		KUNIT_EXPECT_EQ(test, flushes.start, nth_addr(0));
-		KUNIT_EXPECT_EQ(test, flushes.end, nth_addr(nr));
-		KUNIT_EXPECT_EQ_MSG(test, flushes.exposed, 0,
+		KUNIT_EXPECT_EQ(test, watch.start, nth_addr(0));
+		KUNIT_EXPECT_EQ(test, watch.end, nth_addr(nr));
+		KUNIT_EXPECT_EQ_MSG(test, watch.exposed, 0,
 				    "nr=%u: entries valid during the flush", nr);
 		for (i = 0; i < NR_ENTRIES; i++) {
 			pte_t pte = ptep_get(table.ptep + i);
@@ -432,37 +434,14 @@ static void no_flush_without_need(struct kunit *test)
 	needs_old_nest_mmu(test);
 	for (i = 0; i < ARRAY_SIZE(growing_ops); i++) {
 		call_and_watch(growing_ops + i, NR_ENTRIES, false);
-		KUNIT_EXPECT_EQ_MSG(test, flushes.nr, 0, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, watch.flushes, 0, "%s",
 				    growing_ops[i].name);
 	}
 	call_and_watch(&shrinking, NR_ENTRIES, true);
-	KUNIT_EXPECT_EQ(test, flushes.nr, 0);
-	KUNIT_EXPECT_EQ(test, nr_upgrades, 0);
+	KUNIT_EXPECT_EQ(test, watch.flushes, 0);
+	KUNIT_EXPECT_EQ(test, watch.upgrades, 0);
 }
 
-static int watch_flushes(void)
-{
-	return mmu_notifier_register(&flush_notifier, env.mm);
-}
-
-static void unwatch_flushes(void)
-{
-	mmu_notifier_unregister(&flush_notifier, env.mm);
-}
-
-#define CAN_WATCH_FLUSHES
-#endif
-#endif
-
-#ifndef CAN_WATCH_FLUSHES
-static int watch_flushes(void)
-{
-	return 0;
-}
-
-static void unwatch_flushes(void)
-{
-}
 #endif
 
 static struct kunit_case pte_batch_powerpc_cases[] = {
@@ -475,22 +454,15 @@ static struct kunit_case pte_batch_powerpc_cases[] = {
 	KUNIT_CASE(commit_keeps_soft_dirty),
 	KUNIT_CASE(entry_is_not_valid_between_the_halves),
 	KUNIT_CASE(commit_does_not_map_again),
-#ifdef CONFIG_MMU_NOTIFIER
 	KUNIT_CASE_PARAM(coprocessor_flush_is_once_per_range,
 			 growing_op_gen_params),
 	KUNIT_CASE(no_flush_without_need),
 #endif
-#endif
 	{}
 };
 
-static bool watched;
-
 static void pte_batch_powerpc_exit(struct kunit_suite *suite)
 {
-	if (watched)
-		unwatch_flushes();
-	watched = false;
 	batch_table_exit(&table);
 	batch_env_exit(&env);
 }
@@ -498,11 +470,6 @@ static void pte_batch_powerpc_exit(struct kunit_suite *suite)
 static int pte_batch_powerpc_init(struct kunit_suite *suite)
 {
 	if (batch_env_init(&env) || !env.folio || batch_table_init(&table)) {
-		pte_batch_powerpc_exit(suite);
-		return -ENOMEM;
-	}
-	watched = !watch_flushes();
-	if (!watched) {
 		pte_batch_powerpc_exit(suite);
 		return -ENOMEM;
 	}

@@ -56,22 +56,22 @@ static __always_inline bool pretended_feature(const u16 bit)
 static struct batch_env env;
 static struct batch_table table;
 
-static pteval_t raw(unsigned int slot)
+static __maybe_unused pteval_t raw(unsigned int slot)
 {
 	return pte_val(READ_ONCE(table.ptep[slot]));
 }
 
-static void set_raw(unsigned int slot, pteval_t val)
+static __maybe_unused void set_raw(unsigned int slot, pteval_t val)
 {
 	native_set_pte(table.ptep + slot, __pte(val));
 }
 
-static unsigned long nth_addr(unsigned int slot)
+static __maybe_unused unsigned long nth_addr(unsigned int slot)
 {
 	return batch_addr(&env, slot);
 }
 
-static unsigned long nth_pfn(unsigned int slot)
+static __maybe_unused unsigned long nth_pfn(unsigned int slot)
 {
 	return batch_pfn(&env, slot);
 }
