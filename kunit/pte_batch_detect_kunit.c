@@ -215,10 +215,14 @@ static unsigned int count_batch(struct folio *folio, unsigned int first,
 	return i;
 }
 
-/*
- * What the first entry has become if it collects bits of the others. The
- * tree's own function gives it soft-dirty along with dirty, ours does not.
- */
+/* The tree's own finder gives soft-dirty along with dirty, ours does not. */
+#ifdef HAVE_folio_pte_batch_header
+#define FINDER_MERGES_EXACTLY	1
+#else
+#define FINDER_MERGES_EXACTLY	0
+#endif
+
+/* What the first entry has become if it collects bits of the others. */
 static pte_t count_merged(unsigned int first, unsigned int nr,
 			  unsigned int flags)
 {
@@ -235,7 +239,7 @@ static pte_t count_merged(unsigned int first, unsigned int nr,
 		pte = pte_mkyoung(pte);
 	if (flags & MERGE_YOUNG_DIRTY && any & ENTRY_DIRTY)
 		pte = pte_mkdirty(pte);
-	if (IS_ENABLED(HAVE_folio_pte_batch_header) && !soft_dirty)
+	if (FINDER_MERGES_EXACTLY && !soft_dirty)
 		pte = pte_clear_soft_dirty(pte);
 	return pte;
 }

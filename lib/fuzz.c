@@ -7,7 +7,8 @@
 
 #include "host.h"
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+/* As libFuzzer calls it. */
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 /* The backend that number @pick stands for, in one of its modes. */
 static struct host_backend *choose(unsigned int pick)
@@ -25,7 +26,7 @@ static struct host_backend *choose(unsigned int pick)
 	return backend;
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+int fuzz_input(const u8 *data, size_t size)
 {
 	struct host_backend *backend;
 	const char *why;

@@ -142,6 +142,7 @@ struct mmu {
 
 extern struct mmu mmu;
 extern bool mmu_watched;
+extern bool mmu_threaded;
 extern unsigned int host_warnings;
 
 #define mmu_table	(mmu.area + HOST_GUARDS)
@@ -152,6 +153,7 @@ void mmu_warm(unsigned int slot, unsigned int nr);
 void mmu_before(const u64 *cell);
 void mmu_after(const u64 *cell, u64 old, u64 new);
 void mmu_wait(u64 *cell);
+void mmu_pause(void);
 void mmu_drain(void);
 void mmu_evict(const struct mmu_event *event);
 bool mmu_access(const struct mmu_event *event);
@@ -168,9 +170,14 @@ u64 mmu_threads_count(void);
  */
 static inline u64 cell_load(const u64 *cell)
 {
+	u64 raw;
+
 	if (mmu_watched)
 		mmu_before(cell);
-	return __atomic_load_n(cell, __ATOMIC_RELAXED);
+	raw = __atomic_load_n(cell, __ATOMIC_RELAXED);
+	if (mmu_threaded)
+		mmu_pause();
+	return raw;
 }
 
 static inline void cell_store(u64 *cell, u64 new)

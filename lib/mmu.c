@@ -17,6 +17,8 @@
 
 struct mmu mmu;
 bool mmu_watched;
+/* Threads walk the table: between a helper's load and what follows, let them. */
+bool mmu_threaded;
 
 static u64 mmu_area[HOST_GUARDS + HOST_SLOTS + HOST_GUARDS]
 	__attribute__((aligned(4096)));
@@ -373,6 +375,17 @@ static void walker_access(struct walker *me)
 		walker_let_go(cell, walk.raw);
 }
 
+/**
+ * mmu_pause() - the helper has read an entry: time for the walkers
+ */
+void mmu_pause(void)
+{
+	static unsigned int count;
+
+	if (!(++count & 1))
+		sched_yield();
+}
+
 static bool walker_may_run(struct walker *me)
 {
 	const unsigned int go = __atomic_load_n(&mmu_go, __ATOMIC_SEQ_CST);
@@ -420,6 +433,7 @@ void mmu_threads_start(const struct hw *hw, unsigned int slot, unsigned int nr)
 			abort();
 	}
 	walkers_there = true;
+	mmu_threaded = true;
 	for (i = 0; i < WALKERS; i++)
 		while (__atomic_load_n(&walkers[i].ack, __ATOMIC_RELAXED) !=
 		       __atomic_load_n(&mmu_go, __ATOMIC_RELAXED))
@@ -433,6 +447,7 @@ void mmu_threads_stop(void)
 {
 	unsigned int i;
 
+	mmu_threaded = false;
 	__atomic_add_fetch(&mmu_go, 1, __ATOMIC_SEQ_CST);
 	for (i = 0; i < WALKERS; i++)
 		while (__atomic_load_n(&walkers[i].inside, __ATOMIC_SEQ_CST))

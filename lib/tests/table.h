@@ -290,6 +290,9 @@ static const char *run_both(const struct op *op, unsigned int slot,
 	why = mmu.bad ? mmu.bad : table_guard_broken();
 	if (!why && op->kind == OP_ACCESS && SET_ACCESS_FLAGS_PTES_FLUSHES)
 		why = access_not_flushed(slot, nr);
+	if (!why && FORMAT_RANGE_FLUSH && mmu.flushes > 1 &&
+	    (op->kind == OP_ACCESS || op->kind == OP_START_COMMIT))
+		why = "a range was flushed page by page";
 	if (!why)
 		why = change_not_marked();
 	FORMAT_SYNC();

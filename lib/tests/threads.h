@@ -37,7 +37,7 @@ static const char *threads_lost(const struct op *op, unsigned int slot,
 
 static const char *threads_one(struct op op)
 {
-	const unsigned int nr = 16 + host_random() % 128;
+	const unsigned int nr = 16 + host_random() % 32;
 	const unsigned int slot = host_random() % (HOST_SLOTS - nr);
 	u64 result;
 
@@ -56,7 +56,7 @@ static const char *threads_one(struct op op)
 
 static const char *test_threads(void)
 {
-	const unsigned int rounds = 300 / host_stride + 50;
+	const unsigned int rounds = 200 / host_stride + 100;
 	const u64 before = mmu_threads_count();
 	const char *why = NULL;
 	unsigned int i;

@@ -13,7 +13,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from ptebatch import cocci, cover, helpers, hooks, state, steps, util  # noqa: E402
+from ptebatch import cocci, cover, findings, helpers, hooks, state, steps, util  # noqa: E402
 
 PGTABLE = """\
 #ifndef _G
@@ -24,7 +24,78 @@ int x;
 """
 KBUILD = "mandatory-y += a.h\nmandatory-y += pgalloc.h\nmandatory-y += preempt.h\n"
 KCONFIG = 'menu "M"\nsource "mm/other/Kconfig"\n\nendmenu\n'
+LIST = """\
+=====  =======  =========  =======  =======
+finding  machine  status  7.2  batched 6.12
+=====  =======  =========  =======  =======
+spread   any      contract   FINDING  FINDING
+zero-a   x86_64   hazard     FINDING  CLEAN
+zero-b   x86_64   hazard     -        CLEAN
+step     um       bug        FINDING  CLEAN
+=====  =======  =========  =======  =======
+
+contract
+\tA word, not a finding.
+
+What each is
+============
+
+spread
+\tWhat it is.
+
+zero-
+\tWhat both are.
+
+step
+\tWhat it is.
+"""
 MAINTAINERS = "Head\n----\n\nAAA\nS:\tOrphan\nF:\ta/\n\nZZZ\nS:\tOrphan\nF:\tz/\n"
+
+
+class Findings(unittest.TestCase):
+    """The list is what is shown, no more and no less."""
+
+    def table(self, tree: str = "7.2", machine: str = "x86_64") -> findings.Table:
+        return findings.read_table(LIST, tree, machine)
+
+    def test_cells(self) -> None:
+        self.assertEqual(self.table().cell, {"spread": "FINDING", "zero-a": "FINDING"})
+        self.assertEqual(self.table("batched 6.12").cell["zero-b"], "CLEAN")
+        self.assertEqual(set(self.table(machine="um").cell), {"spread", "step"})
+        self.assertFalse(self.table("6.99").known)
+
+    def test_lines(self) -> None:
+        log = "[ 1.0]     # case_a: FINDING spread: 1 of 2\r\n    # case_b: CLEAN zero-a: returns\n"
+        shown = findings.said(log)
+        self.assertEqual(shown["spread"], findings.Verdict("FINDING", "1 of 2", "case_a"))
+        self.assertEqual(set(findings.mismatches(shown, self.table())), {"zero-a"})
+        with self.assertRaises(util.Refusal):
+            findings.said(log + log)
+
+    def test_missing_and_unlisted(self) -> None:
+        shown = {"spread": findings.verdict(True, ""), "new": findings.verdict(False, "")}
+        self.assertEqual(set(findings.mismatches(shown, self.table())), {"new", "zero-a"})
+        self.assertEqual(findings.mismatches(shown, self.table("6.99")), {})
+
+    def test_list(self) -> None:
+        self.assertEqual(list(findings.list_errors(LIST)), [])
+        for old, new in (
+            ("\nstep\n\t", "\nstop\n\t"),
+            ("spread   any      contract", "spread   any      refuted "),
+            ("-        CLEAN", "maybe    CLEAN"),
+        ):
+            self.assertNotEqual(list(findings.list_errors(LIST.replace(old, new))), [], new)
+
+    def test_descriptions(self) -> None:
+        comment = "/**\n * modify_prot_start_ptes - x\n * Note that PTE bits in the PTE batch besides\n * the PFN can differ.\n"
+        one = findings.contract_contradiction([comment + " */"])
+        both = findings.contract_contradiction([comment + " * All other PTE bits\n * must be identical.\n */"])
+        self.assertEqual([one["contract-contradiction"].word, both["contract-contradiction"].word], ["CLEAN", "FINDING"])
+        batch = "/**\n * folio_pte_batch_flags - x\n * but the writable bit{} and more\n */"
+        bare = findings.respect_write_undocumented([batch.format("")])
+        named = findings.respect_write_undocumented([batch.format(" (unless FPB_RESPECT_WRITE is set)")])
+        self.assertEqual([v.word for r in (bare, named) for v in r.values()], ["FINDING", "CLEAN"])
+        self.assertEqual(findings.contract_contradiction(["int x;"]), {})
 
 
 class Hooks(unittest.TestCase):
