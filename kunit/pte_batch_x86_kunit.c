@@ -22,7 +22,7 @@
 
 /* With what is written here for a value, the compiler would drop branches. */
 static bool has_shadow_stacks = true;
-static u64 encryption_mask = ENCRYPTION_BIT;
+static u64 encryption_mask __maybe_unused = ENCRYPTION_BIT;
 
 static __always_inline bool pretended_feature(const u16 bit)
 {
