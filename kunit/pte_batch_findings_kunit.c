@@ -11,6 +11,25 @@
  * single-PTE loop, which has to be clean, and on that loop with a fault planted
  * behind it, which has to be found.
  */
+#ifdef CONFIG_X86_USER_SHADOW_STACK
+#include <linux/cpufeature.h>
+
+#ifdef _ASM_X86_PGTABLE_H
+#error "too late to say what the processor can do"
+#endif
+
+/*
+ * The emulated processor has no shadow stacks, and pte_write() asks it. The
+ * helpers that are inline functions are compiled here as for one that has.
+ */
+static bool has_shadow_stacks = true;
+
+#undef cpu_feature_enabled
+#define cpu_feature_enabled(bit)					\
+	((bit) == X86_FEATURE_SHSTK ? READ_ONCE(has_shadow_stacks) :	\
+				      boot_cpu_has(bit))
+#endif
+
 #include <kunit/test.h>
 
 #include <linux/delay.h>
@@ -202,6 +221,14 @@ static bool is_writable(pte_t pte)
 	return pte_write(pte);
 }
 
+#ifdef CONFIG_X86_USER_SHADOW_STACK
+/* To the hardware, Write=0 with Dirty=1 is writable shadow stack. */
+static bool is_shadow_stack(pte_t pte)
+{
+	return (pte_val(pte) & (_PAGE_RW | _PAGE_DIRTY)) == _PAGE_DIRTY;
+}
+#endif
+
 static void skip_without_soft_dirty(struct kunit *test)
 {
 	if (!IS_ENABLED(CONFIG_MEM_SOFT_DIRTY))
@@ -295,7 +322,7 @@ static void findings_shadow_stack_demotion(struct kunit *test)
 {
 	static const struct rule rule = {
 		"shadow-stack-demotion", PAIR, pair_tree, pair_single,
-		is_writable, 2, {
+		is_shadow_stack, 2, {
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
 		},
@@ -363,7 +390,7 @@ static void findings_shadow_stack_collected(struct kunit *test)
 {
 	static const struct rule rule = {
 		"shadow-stack-collected", MOVE, move_tree, move_single,
-		is_writable, 2, {
+		is_shadow_stack, 2, {
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
 		},
@@ -450,7 +477,7 @@ static void findings_mprotect_shadow_stack(struct kunit *test)
 {
 	static const struct rule rule = {
 		"mprotect-shadow-stack", MPROTECT, protect_tree, protect_single,
-		is_writable, 2,
+		is_shadow_stack, 2,
 		{ ENTRY_YOUNG | ENTRY_SHADOW_STACK, ENTRY_YOUNG },
 		.vm_flags = VM_SHADOW_STACK | VM_SOFTDIRTY,
 		.home = true,
@@ -613,7 +640,7 @@ static void findings_merge_shadow_stack(struct kunit *test)
 		FPB_MERGE_YOUNG_DIRTY, 2, {
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
 			ENTRY_YOUNG | ENTRY_SHADOW_STACK,
-		}, 0, is_writable,
+		}, 0, is_shadow_stack,
 	};
 
 	judge_detection(test, &rule);

@@ -28,7 +28,7 @@ static __always_inline bool pretended_feature(const u16 bit)
 {
 	if (bit == X86_FEATURE_SHSTK)
 		return READ_ONCE(has_shadow_stacks);
-	return !DISABLED_MASK_BIT_SET(bit) && static_cpu_has(bit);
+	return boot_cpu_has(bit);
 }
 
 #undef cpu_feature_enabled
