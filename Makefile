@@ -6,7 +6,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED
+export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS PARTS STEPS PRISTINE
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
 export ARCH
@@ -18,11 +18,12 @@ endif
 MAKEOVERRIDES :=
 unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 # Empty is the same as not given.
-$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED, \
+$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS PARTS STEPS PRISTINE, \
 	$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit mutants check \
-	check-headers check-cocci check-apply check-series check-style clean
+	check-headers check-cocci check-apply check-series check-style check-system \
+	clean
 
 .PHONY: help bench $(targets)
 
@@ -42,6 +43,7 @@ check-headers:		## the headers compile, for every architecture we have a compile
 check-cocci:		## the semantic patches do what their examples say
 check-apply:		## apply, unapply and every refusal
 check-series:		## each patch builds alone, and is clean for the kernel's checkers
+check-system:		## boot both kernels: copy on write, mprotect, selftests/mm (ARCHS=, PARTS=)
 check-style:		## shell, Python, C, spelling
 clean:			## remove out/ and the build folders, keep the fetched trees
 
