@@ -6,7 +6,9 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-export KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS
+asked := KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS \
+	PARTS STEPS PRISTINE SUITE KCONFIG_ADD
+export $(asked)
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
 export ARCH
@@ -18,12 +20,11 @@ endif
 MAKEOVERRIDES :=
 unexport MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 # Empty is the same as not given.
-$(foreach name,KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS, \
-	$(if $($(name)),,$(eval unexport $(name))))
+$(foreach name,$(asked),$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit findings mutants check \
-	check-all check-arch check-headers check-cocci check-apply check-series check-style \
-	check-host clean
+	check-host check-arch check-system check-all check-headers check-cocci \
+	check-apply check-series check-style clean
 
 .PHONY: help bench $(targets)
 
@@ -40,14 +41,15 @@ kunit:			## run the suites under UML (KDIR: on that tree, batched or not)
 findings:		## where a pristine tree's own helpers deviate (KVER=7.3)
 mutants:		## plant known faults; each must be caught by a named case
 check:			## every test that needs no second architecture, summed up
-check-all:		## all of the below, and the mutants: hours
+check-host:		## the headers in user space: exhaustively, against walkers, sanitized, fuzzed
 check-arch:		## the suites on each page-table format we can boot (ARCHS="x86_64 arm64")
+check-system:		## boot both kernels: copy on write, mprotect, selftests/mm (ARCHS=, PARTS=)
+check-all:		## all four, and the mutants: hours
 check-headers:		## the headers compile, for every architecture we have a compiler for
 check-cocci:		## the semantic patches do what their examples say
 check-apply:		## apply, unapply and every refusal
 check-series:		## each patch builds alone, and is clean for the kernel's checkers
 check-style:		## shell, Python, C, spelling
-check-host:		## the headers in user space: exhaustively, against walkers, sanitized, fuzzed
 clean:			## remove out/ and the build folders, keep the fetched trees
 
 $(targets):

@@ -287,8 +287,10 @@ static void ring_maps(struct ring *ring, const struct io_uring_params *params)
 	ring->sq_len = params->sq_off.array + params->sq_entries * sizeof(uint32_t);
 	ring->cq_len = params->cq_off.cqes + params->cq_entries * sizeof(struct io_uring_cqe);
 	ring->sqes_len = params->sq_entries * sizeof(struct io_uring_sqe);
-	sq = ring->sq = ring_map(ring, ring->sq_len, IORING_OFF_SQ_RING);
-	cq = ring->cq = ring_map(ring, ring->cq_len, IORING_OFF_CQ_RING);
+	ring->sq = ring_map(ring, ring->sq_len, IORING_OFF_SQ_RING);
+	ring->cq = ring_map(ring, ring->cq_len, IORING_OFF_CQ_RING);
+	sq = ring->sq;
+	cq = ring->cq;
 	ring->sqes = ring_map(ring, ring->sqes_len, IORING_OFF_SQES);
 	ring->sq_tail = (uint32_t *)(sq + params->sq_off.tail);
 	ring->sq_mask = (uint32_t *)(sq + params->sq_off.ring_mask);

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The kernel's names for what the compiler shall check. */
+#define __noreturn	_Noreturn
+#define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define PM_SOFT_DIRTY	(1ULL << 55)
@@ -44,7 +47,7 @@ struct words {
 };
 
 void common_init(void);
-void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+__noreturn __printf(1, 2) void die(const char *format, ...);
 bool try_put(const char *path, const char *text);
 void put(const char *path, const char *text);
 bool number_from(const char *path, const char *name, unsigned long *value);

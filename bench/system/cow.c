@@ -135,10 +135,7 @@ static void kill_workers(void)
 			kill(mailboxes[p].pid, SIGKILL);
 }
 
-static void wrong(const char *what, const char *format, ...)
-	__attribute__((noreturn, format(printf, 2, 3)));
-
-static void wrong(const char *what, const char *format, ...)
+static __noreturn __printf(2, 3) void wrong(const char *what, const char *format, ...)
 {
 	va_list args;
 
@@ -192,7 +189,8 @@ static void may_hold(struct page *page, const struct words *words)
 static void model_store(struct page *page, uint64_t value)
 {
 	page->words = words_of(value);
-	page->either = page->freed = false;
+	page->either = false;
+	page->freed = false;
 	may_hold(page, &page->words);
 }
 
@@ -207,8 +205,10 @@ static void let_go(struct page *page)
 	}
 	if (page->pipe)
 		held[page->pipe - 1].at[page->pipe_at].slot = -1;
-	page->pin = page->pipe = 0;
-	page->either = page->freed = false;
+	page->pin = 0;
+	page->pipe = 0;
+	page->either = false;
+	page->freed = false;
 	page->words = words_of(0);
 }
 
@@ -233,7 +233,8 @@ static void model_move(struct page *from, struct page *to, int to_slot, bool kee
 		pins[to->pin - 1].at[to->pin_at].slot = to_slot;
 	if (to->pipe)
 		held[to->pipe - 1].at[to->pipe_at].slot = to_slot;
-	from->pin = from->pipe = 0;
+	from->pin = 0;
+	from->pipe = 0;
 	if (keep)
 		let_go(from);
 	else
@@ -248,13 +249,15 @@ static void model_fork(int parent, int child)
 	for (i = 0; i < slots; i++) {
 		struct page *page = &procs[child].page[i];
 
-		page->pin = page->pipe = 0;
+		page->pin = 0;
+		page->pipe = 0;
 		if (page->dontfork)
 			memset(page, 0, sizeof(*page));
 		else if (page->wipe)
 			let_go(page);
 	}
-	procs[child].live = procs[child].unborn = true;
+	procs[child].live = true;
+	procs[child].unborn = true;
 	procs[child].dying = false;
 	procs[child].pidfd = -1;
 }
@@ -853,7 +856,7 @@ static void not_as_expected(int p, struct seen *seen, struct expect *e)
 
 	print_bundle(p);
 	wrong(mailboxes[p].ops[e->op].code == OP_PIN_READ ? "pins" : "contents",
-	      "process %d, page %u: %s %llx:%llx, not %s %llx:%llx; that is in process %s, page %u",
+	      "process %d, page %u: %s %llx:%llx, not %s %llx:%llx; it is in process %s, %u",
 	      p, e->slot, seen->fault ? "fault" : "read",
 	      (unsigned long long)seen->words.w[0], (unsigned long long)seen->words.w[1],
 	      e->fault ? "fault" : e->written ? "stored" : e->freed ? "zero or" : "read",
@@ -928,7 +931,7 @@ static void empty_pipe(int n)
 		for (j = 0; j < at->nr && !same(&words, &at->may[j]); j++)
 			;
 		if (j == at->nr)
-			wrong("pipes", "pipe %d, page %u of process %d: read %llx:%llx, not %llx or %u later",
+			wrong("pipes", "%d, page %u of process %d: %llx:%llx, not %llx or %u later",
 			      n, i, pipe->proc, (unsigned long long)words.w[0],
 			      (unsigned long long)words.w[1],
 			      (unsigned long long)at->may[0].w[0], at->nr - 1);
@@ -936,7 +939,8 @@ static void empty_pipe(int n)
 			procs[pipe->proc].page[at->slot].pipe = 0;
 		spliced_checked++;
 	}
-	pipe->used = pipe->full = false;
+	pipe->used = false;
+	pipe->full = false;
 }
 
 static void empty_pipes(bool all)
@@ -987,7 +991,8 @@ static void await_end(int p)
 		wrong("alive", "process %d does not end", p);
 	close(procs[p].pidfd);
 	procs[p].pidfd = -1;
-	procs[p].live = procs[p].dying = false;
+	procs[p].live = false;
+	procs[p].dying = false;
 }
 
 static void start_bundle(int p)
@@ -1030,7 +1035,8 @@ static void new_family(void)
 {
 	pid_t pid;
 
-	procs[0].live = procs[0].unborn = true;
+	procs[0].live = true;
+	procs[0].unborn = true;
 	procs[0].dying = false;
 	procs[0].pidfd = -1;
 	pid = fork();
@@ -1224,7 +1230,7 @@ static const char *audit_page(size_t i, size_t n)
 	if (page_mapcount(mapped[i].pfn) != n)
 		return "the mapcount differs from the number of mappings";
 	for (j = i; j < i + n; j++) {
-		if (mapped[j].exclusive != (n == 1))
+		if (n > 1 ? mapped[j].exclusive : !mapped[j].exclusive)
 			return "mapped exclusively, or not, against pagemap";
 		if (j > i && mapped[j].proc == mapped[j - 1].proc)
 			return "a process maps a page twice";
@@ -1337,7 +1343,7 @@ static void no_leak(const struct counters *before)
 			return;
 		nap();
 	}
-	wrong("leaks", "anonymous pages %lu, then %lu; free swap %lu kB, then %lu; large folios %lu, then %lu",
+	wrong("leaks", "%lu anonymous pages, then %lu; swap %lu kB, then %lu; %lu folios, then %lu",
 	      before->anon, now.anon, before->swap, now.swap, before->folios, now.folios);
 }
 
@@ -1404,10 +1410,11 @@ static void report(unsigned int seconds)
 {
 	int i;
 
-	printf("cow: %llu steps in %u s, %llu pages compared, %llu faults, %llu pinned, %llu spliced\n",
+	printf("cow: %llu steps in %u s, %llu pages compared, %llu faults\n",
 	       (unsigned long long)steps, seconds, (unsigned long long)pages_checked,
-	       (unsigned long long)faults_seen, (unsigned long long)pins_checked,
-	       (unsigned long long)spliced_checked);
+	       (unsigned long long)faults_seen);
+	printf("cow: %llu pages compared in pins, %llu in pipes\n",
+	       (unsigned long long)pins_checked, (unsigned long long)spliced_checked);
 	printf("cow: %llu audits saw %llu pages of large folios, %llu in swap, %llu shared\n",
 	       (unsigned long long)audits, (unsigned long long)large_seen,
 	       (unsigned long long)swapped_seen, (unsigned long long)shared_seen);

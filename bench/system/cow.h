@@ -101,6 +101,6 @@ static inline char *page_at(uint32_t slot)
 	return ARENA + slot * page_size;
 }
 
-void worker(int self) __attribute__((noreturn));
+__noreturn void worker(int self);
 
 #endif /* SYSTEM_COW_H */

@@ -176,31 +176,63 @@ static void do_splice(struct op *op)
 		op->error = errno ?: EIO;
 }
 
+static void do_unmap(struct op *op)
+{
+	if (munmap(page_at(op->slot), op->nr * page_size))
+		op->error = errno;
+}
+
+static void do_protect(struct op *op)
+{
+	if (mprotect(page_at(op->slot), op->nr * page_size, op->arg))
+		op->error = errno;
+}
+
+static void do_advise(struct op *op)
+{
+	if (madvise(page_at(op->slot), op->nr * page_size, op->arg))
+		op->error = errno;
+}
+
+static void do_exit(struct op *op)
+{
+	_exit(0);
+}
+
+static void do_pin(struct op *op)
+{
+	op->error = ring_open(&rings[op->arg], page_at(op->slot), op->nr * page_size);
+}
+
+static void do_unpin(struct op *op)
+{
+	ring_close(&rings[op->arg]);
+}
+
+static void (*const does[NR_CODES])(struct op *op) = {
+	[OP_READ]	= do_read,
+	[OP_WRITE]	= do_write,
+	[OP_MAP]	= do_map,
+	[OP_UNMAP]	= do_unmap,
+	[OP_MOVE]	= do_move,
+	[OP_MOVE_KEEP]	= do_move,
+	[OP_PROTECT]	= do_protect,
+	[OP_ADVISE]	= do_advise,
+	[OP_FLIP]	= do_flip,
+	[OP_SPLIT]	= do_split,
+	[OP_FORK]	= do_fork,
+	[OP_EXIT]	= do_exit,
+	[OP_PIN]	= do_pin,
+	[OP_UNPIN]	= do_unpin,
+	[OP_PIN_READ]	= do_pin_read,
+	[OP_PIN_WRITE]	= do_pin_write,
+	[OP_SPLICE]	= do_splice,
+};
+
 static void do_op(struct op *op)
 {
-	char *p = page_at(op->slot);
-	size_t len = op->nr * page_size;
-
 	errno = 0;
-	switch (op->code) {
-	case OP_READ:		do_read(op); break;
-	case OP_WRITE:		do_write(op); break;
-	case OP_MAP:		do_map(op); break;
-	case OP_UNMAP:		op->error = munmap(p, len) ? errno : 0; break;
-	case OP_MOVE:
-	case OP_MOVE_KEEP:	do_move(op); break;
-	case OP_PROTECT:	op->error = mprotect(p, len, op->arg) ? errno : 0; break;
-	case OP_ADVISE:		op->error = madvise(p, len, op->arg) ? errno : 0; break;
-	case OP_FLIP:		do_flip(op); break;
-	case OP_SPLIT:		do_split(op); break;
-	case OP_FORK:		do_fork(op); break;
-	case OP_EXIT:		_exit(0);
-	case OP_PIN:		op->error = ring_open(&rings[op->arg], p, len); break;
-	case OP_UNPIN:		ring_close(&rings[op->arg]); break;
-	case OP_PIN_READ:	do_pin_read(op); break;
-	case OP_PIN_WRITE:	do_pin_write(op); break;
-	case OP_SPLICE:		do_splice(op); break;
-	}
+	does[op->code](op);
 }
 
 static void *do_thread(void *arg)

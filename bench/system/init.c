@@ -9,11 +9,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
@@ -27,6 +29,8 @@
 #include "common.h"
 
 #define MAX_ARGS	16
+/* Of the words of a line. */
+#define SPACE		"\n "
 
 static void power_off(void)
 {
@@ -55,8 +59,13 @@ static void swap_on_ram_disk(void)
 {
 	long size = sysconf(_SC_PAGESIZE);
 	char *head = calloc(1, size);
-	uint32_t info[2] = { 1, (128L << 20) / size - 1 };
 	int fd = open("/dev/ram0", O_RDWR);
+	uint64_t bytes = 0;
+	uint32_t info[2] = { 1 };
+
+	if (ioctl(fd, BLKGETSIZE64, &bytes))
+		printf("INIT: no ram disk\n");
+	info[1] = bytes / size - 1;
 
 	memcpy(head + 1024, info, sizeof(info));
 	memcpy(head + size - 10, "SWAPSPACE2", 10);
@@ -139,7 +148,7 @@ int main(void)
 		int n = 0;
 		char *word;
 
-		for (word = strtok(line, " \n"); word && n < MAX_ARGS; word = strtok(NULL, " \n"))
+		for (word = strtok(line, SPACE); word && n < MAX_ARGS; word = strtok(NULL, SPACE))
 			argv[n++] = word;
 		argv[n] = NULL;
 		if (n >= 3)

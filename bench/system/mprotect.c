@@ -84,9 +84,7 @@ static char *at(size_t i)
 	return mem + i * page_size;
 }
 
-static void bad(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void bad(const char *format, ...)
+static __printf(1, 2) void bad(const char *format, ...)
 {
 	va_list args;
 
@@ -672,10 +670,7 @@ struct line {
 	size_t len;
 };
 
-static void append(struct line *line, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void append(struct line *line, const char *format, ...)
+static __printf(2, 3) void append(struct line *line, const char *format, ...)
 {
 	size_t room = sizeof(line->text) - line->len;
 	va_list args;
@@ -911,10 +906,12 @@ static void clean_up(void)
 		close(uffd);
 	if (file >= 0)
 		close(file);
-	uffd = file = -1;
+	uffd = -1;
+	file = -1;
 	munmap(ARENA, 2 * MAX_PAGES * page_size);
 	munmap(ELSEWHERE, 2 * MAX_PAGES * page_size);
-	may_be_zero = may_refuse = false;
+	may_be_zero = false;
+	may_refuse = false;
 }
 
 static void run_case(const struct kind *kind, const struct memory *memory,
