@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 /* The kernel's names for what the compiler shall check. */
-#define __noreturn	_Noreturn
+#define __noreturn	__attribute((noreturn))
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

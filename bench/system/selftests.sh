@@ -92,18 +92,18 @@ selftest_build()
 	local mm=$dir/tools/testing/selftests/mm
 
 	case $name in
-	uffd-*) more=("$mm/uffd-common.c") ;;
+	uffd-*) more=(uffd-common.c) ;;
 	# 6.12's own Makefile cannot build it: KSFT_SKIP comes from nowhere.
-	khugepaged) more=(-include "$mm/../kselftest.h") ;;
+	khugepaged) more=(-include ../kselftest.h) ;;
 	protection_keys)
-		[ ! -f "$mm/pkey_util.c" ] || more=("$mm/pkey_util.c")
+		[ ! -f "$mm/pkey_util.c" ] || more=(pkey_util.c)
 		[ "$KARCH" != x86_64 ] || more+=(-mxsave) ;;
 	esac
 	read -ra libs <<<"$(selftest_libraries "$mm/$name.c")"
-	"${CROSS}gcc" -static -O2 -w -U_FORTIFY_SOURCE -D_GNU_SOURCE= \
+	# Some put temporary files beside __FILE__: without a directory, that is here.
+	(cd "$mm" && "${CROSS}gcc" -static -O2 -w -U_FORTIFY_SOURCE -D_GNU_SOURCE= \
 		-I "$tree" -isystem "$headers" -isystem "$tree/tools/include/uapi" \
-		"$mm/$name.c" "$mm/vm_util.c" "$mm/thp_settings.c" "${more[@]}" \
-		-o "$dir/bin/$name" "${libs[@]}"
+		"$name.c" vm_util.c thp_settings.c "${more[@]}" -o "$dir/bin/$name" "${libs[@]}")
 	"${CROSS}strip" "$dir/bin/$name"
 }
 
