@@ -24,10 +24,15 @@
  */
 static bool has_shadow_stacks = true;
 
+static __always_inline bool pretended_feature(const u16 bit)
+{
+	if (bit == X86_FEATURE_SHSTK)
+		return READ_ONCE(has_shadow_stacks);
+	return boot_cpu_has(bit);
+}
+
 #undef cpu_feature_enabled
-#define cpu_feature_enabled(bit)					\
-	((bit) == X86_FEATURE_SHSTK ? READ_ONCE(has_shadow_stacks) :	\
-				      boot_cpu_has(bit))
+#define cpu_feature_enabled(bit)	pretended_feature(bit)
 #endif
 
 #include <kunit/test.h>
