@@ -120,6 +120,24 @@ static void map_anonymous(void)
 		die("mmap");
 }
 
+/* Two kernels that both failed to make large folios would be alike. */
+static void check_folios(unsigned long kb)
+{
+	static uint64_t entry[MAX_PAGES];
+	size_t per_folio = kb * 1024 / page_size ?: 1, i;
+	bool large = per_folio > 1;
+
+	pagemap(getpid(), mem, nr_pages, entry);
+	for (i = 0; i < nr_pages / per_folio * per_folio; i++) {
+		uint64_t flags = page_flags(entry[i] & PM_PFN);
+
+		if (!(flags & (1ULL << KPF_HEAD | 1ULL << KPF_TAIL)) != !large) {
+			bad("page %zu is not of a folio of %lu kB", i, kb);
+			return;
+		}
+	}
+}
+
 static void map_kind(const struct kind *kind)
 {
 	unsigned long kb = kind->kb == 1 ? pmd_size / 1024 : kind->kb;
@@ -129,6 +147,7 @@ static void map_kind(const struct kind *kind)
 	map_anonymous();
 	for (i = 0; i < nr_pages; i++)
 		store_page(i, 1);
+	check_folios(kb);
 	/* A protection that differs inside takes the PMD apart, not the folio. */
 	for (i = 0; kind->ptes && i < nr_pages; i += table) {
 		mprotect(at(i), page_size, PROT_READ);
