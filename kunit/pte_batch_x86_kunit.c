@@ -494,7 +494,6 @@ static void encryption_bit_is_kept(struct kunit *test)
 	expect_encryption(test, "modify_prot_commit_ptes");
 }
 
-#ifndef PTE_BATCH_FORCE_GENERIC
 /*
  * What a page walker makes of an entry at a memory access. Older processors
  * set dirty without a look at the write permission, so a read-only entry gets
@@ -508,6 +507,7 @@ static pteval_t walked(pteval_t val, bool write)
 	return write ? val | _PAGE_DIRTY : val;
 }
 
+#ifndef PTE_BATCH_FORCE_GENERIC
 /* Plain stores where no walker has a say, atomic operations everywhere else. */
 static void fast_path_is_taken_exactly_when_it_is_safe(struct kunit *test)
 {
