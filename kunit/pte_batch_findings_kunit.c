@@ -606,7 +606,7 @@ static void judge_detection(struct kunit *test, const struct detect_rule *rule)
 			       "%s: the planted fault is not seen: %s",
 			       rule->name, text[0]);
 	clean = detects(rule, detect_tree);
-	verdict(test, !clean, rule->name, "folio_pte_batch_flags(%s): %s",
+	verdict(test, !clean, rule->name, "folio_pte_batch_flags(%s: %s",
 		rule->what, text[0]);
 }
 
