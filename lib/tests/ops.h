@@ -115,13 +115,16 @@ static pte_t oracle_access(pte_t pte, int flags)
 	return pte;
 }
 
+/* Accessed and dirty and nothing else: no soft-dirty, no right the less. */
 static pte_t oracle_merge(pte_t pte, pte_t other)
 {
+	pte_t merged = pte_dirty(pte) ? pte : pte_mkdirty(pte);
+
+	if (!pte_soft_dirty(pte))
+		merged = pte_clear_soft_dirty(merged);
 	if (pte_dirty(other))
-		pte = pte_mkdirty(pte);
-	if (pte_young(other))
-		pte = pte_mkyoung(pte);
-	return pte;
+		pte = merged;
+	return pte_young(other) ? pte_mkyoung(pte) : pte;
 }
 
 /* An entry that was not handled is as valid to the hardware as before. */
