@@ -127,6 +127,17 @@ static pte_t oracle_merge(pte_t pte, pte_t other)
 	return pte_young(other) ? pte_mkyoung(pte) : pte;
 }
 
+/*
+ * What clearing a range returns. arm64 does that by its own code, to which a
+ * second dirty entry makes the first dirty to software if only the hardware had.
+ */
+static pte_t oracle_collect(pte_t pte, pte_t other)
+{
+	if (IS_ENABLED(CONFIG_ARM64_CONTPTE) && pte_dirty(other))
+		pte = pte_mkdirty(pte);
+	return oracle_merge(pte, other);
+}
+
 /* An entry that was not handled is as valid to the hardware as before. */
 static bool left_alone(unsigned int slot)
 {
@@ -202,7 +213,7 @@ static u64 single_start_commit(const struct op *op, unsigned int slot,
 		pte_t pte = ptep_modify_prot_start(&vma, slot_addr(slot + i),
 						   slot_ptep(slot + i));
 
-		old = i ? oracle_merge(old, pte) : pte;
+		old = i ? oracle_collect(old, pte) : pte;
 	}
 	new = pte_modify(old, op->prot);
 	for (i = 0; i < nr; i++) {
@@ -344,7 +355,7 @@ static u64 single_get_clear(const struct op *op, unsigned int slot,
 			single_step(i);
 		one = ptep_get_and_clear_full(&mm, slot_addr(slot + i),
 					      slot_ptep(slot + i), full);
-		pte = i ? oracle_merge(pte, one) : one;
+		pte = i ? oracle_collect(pte, one) : one;
 	}
 	return pte_raw(pte);
 }
