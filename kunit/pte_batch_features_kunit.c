@@ -61,9 +61,10 @@ static const char *const overridden[] = {
 #if defined(HAVE_folio_pte_batch_header) && !defined(PTE_BATCH_FORCE_GENERIC)
 #ifdef CONFIG_X86
 	"flush_tlb_local_ptes",
-#endif
+	/* Not for X86_64 alone, which UML has too. */
 #ifdef CONFIG_X86_64
 	"modify_prot_ptes", "set_access_flags_ptes",
+#endif
 #endif
 #ifdef CONFIG_ARM64
 	"modify_prot_start_ptes", "modify_prot_commit_ptes",
