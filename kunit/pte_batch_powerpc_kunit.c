@@ -9,8 +9,9 @@
  * their way: the helpers are inline functions, so they call what is named here.
  */
 #include <linux/mm_types.h>
-#include <asm/pgtable.h>
 #include <asm/tlbflush.h>
+/* Not <linux/pgtable.h>, which comes with the helpers. */
+#include "asm/pgtable.h"
 
 #if defined(_LINUX_PGTABLE_BATCH_H) && defined(HAVE_folio_pte_batch_header)
 #error "too late to look at commits and flushes"
@@ -79,9 +80,8 @@ static inline void watched_flush(struct vm_area_struct *vma,
 
 #include <linux/build_bug.h>
 #include <linux/mm.h>
+#include <linux/mmu_context.h>
 #include <linux/pgtable.h>
-
-#include <asm/mmu_context.h>
 
 #include "pte_batch_entry.h"
 
