@@ -101,3 +101,9 @@ class Ktap:
             where = ".".join(name for _, name in self.names) or "its first suite"
             self.said = self.said[-20:]
             self._count([f"(the kernel stopped in {where})"], "failed")
+
+
+def differences(one: Ktap, other: Ktap, but: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
+    """The names of all cases but those that start with BUT, and the odd ones among them."""
+    names = [name for name in {**one.results, **other.results} if not name.startswith(but)]
+    return names, [name for name in names if one.results.get(name) != other.results.get(name)]

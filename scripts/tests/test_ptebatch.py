@@ -13,7 +13,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from ptebatch import cocci, cover, findings, helpers, hooks, state, steps, util  # noqa: E402
+from ptebatch import cocci, cover, findings, helpers, hooks, ktap, state, steps, util  # noqa: E402
 
 PGTABLE = """\
 #ifndef _G
@@ -201,6 +201,30 @@ class Cover(unittest.TestCase):
             (Path(tmp) / "bench" / "bench.json").write_text("{}")
             with self.assertRaises(util.Refusal):
                 cover.numbers(20)
+
+
+class Results(unittest.TestCase):
+    """What a kernel's log says, and what it leaves out."""
+
+    def log(self, *cases: str) -> ktap.Ktap:
+        lines = ["KTAP version 1", "1..1", "    KTAP version 1", "    # Subtest: s", f"    1..{len(cases)}"]
+        lines += [f"    {case}" for case in cases]
+        found = ktap.Ktap()
+        found.feed("\n".join([*lines, "ok 1 s" if "ok 9 dies" not in cases else ""]))
+        found.finish()
+        return found
+
+    def test_counts(self) -> None:
+        self.assertEqual(self.log("ok 1 a", "ok 2 b # SKIP no").counts, {"passed": 1, "failed": 0, "skipped": 1})
+        self.assertEqual(self.log("not ok 1 a").counts["failed"], 1)
+        self.assertEqual(self.log("ok 9 dies").counts["failed"], 1)
+
+    def test_differences(self) -> None:
+        one = self.log("ok 1 a", "ok 2 b # SKIP no", "ok 3 own")
+        self.assertEqual(ktap.differences(one, self.log("ok 1 a", "ok 2 b # SKIP x"), ("s.own",)), (["s.a", "s.b"], []))
+        # One way only: not run, skipped, failed.
+        for other in ([], ["ok 1 a", "ok 2 b"], ["not ok 1 a", "ok 2 b # SKIP no"]):
+            self.assertTrue(ktap.differences(one, self.log(*other), ("s.own",))[1])
 
 
 class Install(unittest.TestCase):
