@@ -7,7 +7,7 @@
 SHELL := /bin/bash
 
 asked := KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS \
-	PARTS STEPS PRISTINE SUITE KCONFIG_ADD
+	PARTS STEPS PRISTINE SUITE KCONFIG_ADD HEADERS ROUNDS QUICK
 export $(asked)
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
@@ -24,7 +24,7 @@ $(foreach name,$(asked),$(if $($(name)),,$(eval unexport $(name))))
 
 targets := fetch deps probe series apply unapply kunit findings mutants check \
 	check-host check-arch check-system check-all check-headers check-cocci \
-	check-apply check-series check-style clean
+	check-apply check-series check-style bench-host clean
 
 .PHONY: help bench $(targets)
 
@@ -50,6 +50,7 @@ check-cocci:		## the semantic patches do what their examples say
 check-apply:		## apply, unapply and every refusal
 check-series:		## each patch builds alone, and is clean for the kernel's checkers
 check-style:		## shell, Python, C, spelling
+bench-host:		## time every helper on this processor, in user space (QUICK=1, CC=)
 clean:			## remove out/ and the build folders, keep the fetched trees
 
 $(targets):

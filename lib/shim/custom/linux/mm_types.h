@@ -65,6 +65,10 @@ struct vm_area_struct {
 struct page {
 	unsigned long flags;
 	struct folio *folio;
+#ifdef HOST_TIMED
+	/* As large as the kernel's, a cache line. */
+	unsigned long rest[6];
+#endif
 };
 
 #define PG_anon_exclusive	3
