@@ -124,6 +124,10 @@ static struct fault *fault_setup(struct kunit *test, unsigned int order,
 	unsigned long addr;
 	bool mapped;
 
+	/* Then nobody made ready for the unmapping of a part of one. */
+	if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) &&
+	    !has_transparent_hugepage())
+		kunit_skip(test, "no large anonymous folios on this machine");
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->test = test;
 	addr = kunit_vm_mmap(test, NULL, 0, 3 * PMD_SIZE,
@@ -433,9 +437,13 @@ static pte_t fault_mark_not(pte_t pte)
 	return pte;
 }
 
+/* The protection of no access itself is an accessed one on powerpc. */
 static pte_t fault_mark_none(pte_t pte)
 {
-	return pte_modify(pte, vm_get_page_prot(VM_NONE));
+	const bool young = pte_young(pte);
+
+	pte = pte_modify(pte, vm_get_page_prot(VM_NONE));
+	return young ? pte : pte_mkold(pte);
 }
 
 static pte_t fault_mark_uffd_wp(pte_t pte)
