@@ -24,7 +24,7 @@ selftests_table()
 	khugepaged		900
 	ksm_functional_tests	300
 	ksm_tests		300	-M -p 10
-	split_huge_page_test	300
+	split_huge_page_test	900
 	gup_longterm		600
 	gup_test		300	-ct
 	migration		600
