@@ -54,6 +54,7 @@ static const struct feature features[] = {
 	FEATURE(set_access_flags_ptes),
 	FEATURE(pte_run_present),
 	FEATURE(flush_tlb_local_ptes),
+	FEATURE(tlb_modify_prot_run),
 };
 
 /* What the architecture's <asm/pgtable_batch.h> has to override. */
@@ -63,7 +64,7 @@ static const char *const overridden[] = {
 	"flush_tlb_local_ptes",
 	/* Not for X86_64 alone, which UML has too. */
 #ifdef CONFIG_X86_64
-	"modify_prot_ptes", "set_access_flags_ptes",
+	"modify_prot_ptes", "set_access_flags_ptes", "tlb_modify_prot_run",
 #endif
 #endif
 #ifdef CONFIG_ARM64
@@ -71,7 +72,7 @@ static const char *const overridden[] = {
 	"flush_tlb_local_ptes",
 #endif
 #ifdef CONFIG_ARM64_CONTPTE
-	"modify_prot_ptes", "set_access_flags_ptes",
+	"modify_prot_ptes", "set_access_flags_ptes", "tlb_modify_prot_run",
 #endif
 #ifdef CONFIG_PPC_BOOK3S_64
 	"modify_prot_commit_ptes", "modify_prot_ptes", "set_access_flags_ptes",

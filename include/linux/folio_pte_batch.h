@@ -12,14 +12,37 @@
 #ifndef _LINUX_FOLIO_PTE_BATCH_H
 #define _LINUX_FOLIO_PTE_BATCH_H
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/rmap.h>
 #include <linux/swap.h>
 #include <linux/userfaultfd_k.h>
-#include <asm/pgtable_batch.h>
 #include <asm/tlb.h>
 #include <asm/tlbflush.h>
+
+/**
+ * struct modprot_kind - entries alike change alike
+ * @old_pte: one of them as it was
+ * @new_pte: what became of it
+ * @flush: whether the TLB has to know; for tlb_modify_prot_run() itself
+ * @in_place: whether it need not be cleared before; likewise
+ */
+struct modprot_kind {
+	pte_t old_pte;
+	pte_t new_pte;
+	bool flush;
+	bool in_place;
+};
+
+/* What an architecture does better, of what comes below: asked for by this. */
+#define _LINUX_FOLIO_PTE_BATCH_ARCH
+#include <asm/pgtable_batch.h>
+
+/* An entry of which neither accessed nor dirty is asked. */
+#ifndef ptep_peek
+#define ptep_peek ptep_get
+#endif
 
 #ifndef flush_tlb_local_ptes
 static inline void flush_tlb_local_ptes(struct vm_area_struct *vma,
@@ -210,35 +233,37 @@ static inline unsigned int folio_run_ptes(struct folio *folio, pte_t *ptep,
 }
 
 /*
- * The page looked up last, and how many pages of its folio follow. The next
- * entry is most often the last one with the frame advanced: seen by comparing
- * two values, without asking anything about the entry or the page again.
+ * vm_normal_page() for who asks for anonymous pages, without a call in the
+ * common cases: what is special (the zero page, a driver's) is never one.
  */
-struct pte_page_cursor {
-	pte_t pte;
-	struct page *page;
-	unsigned long left;
-};
-
-/* vm_normal_page(), its common case without a call. */
 static __always_inline struct page *
 pte_normal_page(struct vm_area_struct *vma, unsigned long addr, pte_t pte)
 {
-	if (IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL) && !pte_special(pte) &&
-	    pte_pfn(pte) <= highest_memmap_pfn)
+	if (!IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL))
+		return vm_normal_page(vma, addr, pte);
+	if (pte_special(pte))
+		return NULL;
+	if (likely(pte_pfn(pte) <= highest_memmap_pfn))
 		return pfn_to_page(pte_pfn(pte));
 	return vm_normal_page(vma, addr, pte);
 }
 
-/* Look up what @pte maps: an anonymous page, or none that may be exclusive. */
+/*
+ * What an entry maps: an anonymous page, or NULL for what is never exclusive;
+ * and how many pages of its folio follow.
+ */
+struct anon_cursor {
+	struct page *page;
+	unsigned long left;
+};
+
 static __always_inline void
-pte_cursor_lookup(struct pte_page_cursor *cur, struct vm_area_struct *vma,
-		  unsigned long addr, pte_t pte)
+anon_cursor_lookup(struct anon_cursor *cur, struct vm_area_struct *vma,
+		   unsigned long addr, pte_t pte)
 {
 	struct page *page = pte_normal_page(vma, addr, pte);
 	struct folio *folio;
 
-	cur->pte = pte;
 	cur->page = NULL;
 	cur->left = 0;
 	if (!page)
@@ -252,27 +277,82 @@ pte_cursor_lookup(struct pte_page_cursor *cur, struct vm_area_struct *vma,
 			    folio_page_idx(folio, page);
 }
 
-/* The next entry: advance the cursor, or look up anew. */
-static __always_inline void
-pte_cursor_next(struct pte_page_cursor *cur, struct vm_area_struct *vma,
-		unsigned long addr, pte_t pte)
-{
-	if (cur->left && pte_same(pte, pte_next_pfn(cur->pte))) {
-		cur->pte = pte;
-		cur->page++;
-		cur->left--;
-		return;
-	}
-	pte_cursor_lookup(cur, vma, addr, pte);
-}
-
 /*
  * PageAnonExclusive() without its question for hugetlb, whose tables are not
  * walked this way.
  */
 static __always_inline bool page_is_exclusive(const struct page *page)
 {
-	return page && test_bit(PG_anon_exclusive, &page->flags);
+	return test_bit(PG_anon_exclusive, &page->flags);
+}
+
+/* Of the @nr pages behind @page, NULL if they are not anonymous. */
+static __always_inline unsigned int
+pages_alike(const struct page *page, unsigned int nr, bool exclusive)
+{
+	unsigned int i;
+
+	if (!page)
+		return nr;
+	for (i = 0; i < nr; i++)
+		if (page_is_exclusive(++page) != exclusive)
+			break;
+	return i;
+}
+
+/*
+ * Of the @nr entries from @ptep on: how many are @pte with the frame advanced,
+ * which is seen by comparing two values, and map pages alike?
+ */
+static __always_inline unsigned int
+folio_ptes_alike(const struct page *page, pte_t *ptep, pte_t pte,
+		 unsigned int nr, bool exclusive)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		pte = pte_next_pfn(pte);
+		if (!pte_same(ptep_get(ptep + i), pte) ||
+		    page_is_exclusive(++page) != exclusive)
+			break;
+	}
+	return i;
+}
+
+/*
+ * How many entries from @ptep on, which @cur was looked up for, are alike. It
+ * is at the entry behind them afterwards, if there is one: where a run ends,
+ * that page was looked at, and the next run begins with what is known of it.
+ */
+static __always_inline unsigned int
+anon_cursor_run(struct anon_cursor *cur, struct vm_area_struct *vma,
+		unsigned long addr, pte_t *ptep, unsigned int max_nr,
+		bool *exclusive)
+{
+	pte_t pte = ptep_peek(ptep);
+	unsigned int nr = 0, rest;
+	bool now;
+
+	*exclusive = now = cur->page && page_is_exclusive(cur->page);
+	do {
+		rest = pte_batch_hint(ptep + nr, pte) - 1;
+		nr++;
+		if (rest)
+			nr += pages_alike(cur->page, min(rest, max_nr - nr),
+					  now);
+		else if (cur->left)
+			nr += folio_ptes_alike(cur->page, ptep + nr, pte,
+					       min_t(unsigned long, cur->left,
+						     max_nr - nr), now);
+		if (nr >= max_nr)
+			return max_nr;
+		pte = ptep_peek(ptep + nr);
+		if (!pte_present(pte))
+			return nr;
+		anon_cursor_lookup(cur, vma, addr + nr * PAGE_SIZE, pte);
+		now = cur->page && page_is_exclusive(cur->page);
+	} while (now == *exclusive);
+	return nr;
 }
 
 /**
@@ -291,38 +371,14 @@ static __always_inline bool page_is_exclusive(const struct page *page)
  * Context: the page table lock is held.
  * Return: the number of present entries alike, 1 to @max_nr.
  */
-static __always_inline unsigned int
+static inline unsigned int
 anon_exclusive_ptes(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep,
 		    unsigned int max_nr, bool *exclusive)
 {
-	struct pte_page_cursor cur;
-	pte_t pte = ptep_get(ptep);
-	unsigned int nr = 0;
+	struct anon_cursor cur;
 
-	pte_cursor_lookup(&cur, vma, addr, pte);
-	*exclusive = page_is_exclusive(cur.page);
-	for (;;) {
-		unsigned int i, block = pte_batch_hint(ptep + nr, pte);
-
-		/* One block is one folio: only its page flags are left. */
-		for (i = 1; i < min(block, max_nr - nr); i++)
-			if (page_is_exclusive(cur.page ? cur.page + i : NULL) !=
-			    *exclusive)
-				return nr + i;
-		nr += block;
-		if (nr >= max_nr)
-			return max_nr;
-		pte = ptep_get(ptep + nr);
-		if (!pte_present(pte))
-			return nr;
-		if (block > 1)
-			pte_cursor_lookup(&cur, vma, addr + nr * PAGE_SIZE,
-					  pte);
-		else
-			pte_cursor_next(&cur, vma, addr + nr * PAGE_SIZE, pte);
-		if (page_is_exclusive(cur.page) != *exclusive)
-			return nr;
-	}
+	anon_cursor_lookup(&cur, vma, addr, ptep_peek(ptep));
+	return anon_cursor_run(&cur, vma, addr, ptep, max_nr, exclusive);
 }
 
 /**
@@ -354,25 +410,63 @@ static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
 	return flags;
 }
 
-/* How entries of one kind change, as modify_prot_ptes() wants to be told. */
-struct modprot_step {
-	pte_t old_pte;
-	pte_t new_pte;
-};
-
-/* One group of entries that change alike: one flush decision for all. */
 static __always_inline unsigned int
-tlb_modify_prot_group(struct mmu_gather *tlb, struct vm_area_struct *vma,
-		      unsigned long addr, pte_t *ptep, unsigned int nr,
-		      pgprot_t newprot, modprot_t flags,
-		      struct modprot_step *step)
+generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			    unsigned long addr, pte_t *ptep, unsigned int nr,
+			    pgprot_t newprot, modprot_t flags,
+			    struct modprot_kind *kind,
+			    struct modprot_kind *other)
 {
-	nr = modify_prot_ptes(vma, addr, ptep, nr, newprot, flags,
-			      &step->old_pte, &step->new_pte);
-	if (tlb && pte_needs_flush(step->old_pte, step->new_pte))
-		tlb_flush_pte_range(tlb, addr, nr * PAGE_SIZE);
-	return nr;
+	unsigned int done = 0, group;
+
+	do {
+		group = modify_prot_ptes(vma, addr, ptep, nr - done, newprot,
+					 flags, &kind->old_pte,
+					 &kind->new_pte);
+		if (tlb && pte_needs_flush(kind->old_pte, kind->new_pte))
+			tlb_flush_pte_range(tlb, addr, group * PAGE_SIZE);
+		done += group;
+		ptep += group;
+		addr += group * PAGE_SIZE;
+		swap(kind, other);
+	} while (done < nr && pte_present(ptep_get(ptep)));
+	return done;
 }
+
+#ifndef tlb_modify_prot_run
+#define tlb_modify_prot_run generic_tlb_modify_prot_run
+#endif
+
+/**
+ * tlb_modify_prot_run() - change a run whose entries all get the same flags
+ * @tlb: where to note what to flush; NULL if the caller flushes the range
+ * @vma: VMA the pages are mapped in
+ * @addr: address of the first page
+ * @ptep: page table pointer of the first entry, present
+ * @nr: number of entries that may be changed, within VMA and page table
+ * @newprot: the new protection
+ * @flags: what else to change
+ * @kind: what became of the last entry of a call with the same @newprot and
+ *	@flags; zero for none
+ * @other: the same of an entry before that was not like it; may be @kind
+ *
+ * The flush decision for a whole range: taken for every group of entries that
+ * changed alike, not from the range's first entry. Entries of two kinds may
+ * take turns, so two are remembered. Where the run ends is seen on the way.
+ *
+ * An architecture overrides this to ask less often; modify_prot_ptes() does for
+ * one group what this does for all.
+ *
+ * PTE bits that may differ inside the range: all, the frame included.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries changed, as many as are present.
+ */
+unsigned int tlb_modify_prot_run(struct mmu_gather *tlb,
+				 struct vm_area_struct *vma, unsigned long addr,
+				 pte_t *ptep, unsigned int nr, pgprot_t newprot,
+				 modprot_t flags, struct modprot_kind *kind,
+				 struct modprot_kind *other);
 
 /**
  * tlb_modify_prot_ptes() - change a run's protection, note what to flush
@@ -398,27 +492,28 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		     unsigned long addr, pte_t *ptep, unsigned int max_nr,
 		     pgprot_t newprot, modprot_t flags)
 {
-	/* Kinds of entries take turns: two are remembered. */
-	struct modprot_step step[2] = { };
-	unsigned int nr = 0, end = max_nr;
-	modprot_t now = flags;
-	bool kind = false;
+	struct modprot_kind kind[2] = { };
+	struct anon_cursor cur;
+	unsigned int nr = 0;
 
+	/* Kinds of entries take turns: two are remembered. */
+	if (!(flags & MODPROT_MKWRITE))
+		return tlb_modify_prot_run(tlb, vma, addr, ptep, max_nr, newprot,
+					   flags, kind, kind + 1);
+	anon_cursor_lookup(&cur, vma, addr, ptep_peek(ptep));
 	do {
-		/* Pages alike end here: what about the next ones? */
-		if (!(flags & MODPROT_MKWRITE)) {
-			kind = !kind;
-		} else if (!nr || nr == end) {
-			end = nr + anon_exclusive_ptes(vma,
-						       addr + nr * PAGE_SIZE,
-						       ptep + nr, max_nr - nr,
-						       &kind);
-			now = kind ? flags : flags & ~MODPROT_MKWRITE;
-		}
-		nr += tlb_modify_prot_group(tlb, vma, addr + nr * PAGE_SIZE,
-					    ptep + nr, end - nr, newprot, now,
-					    &step[kind]);
-	} while (nr < max_nr && pte_present(ptep_get(ptep + nr)));
+		bool exclusive;
+		unsigned int end = anon_cursor_run(&cur, vma, addr, ptep,
+						   max_nr - nr, &exclusive);
+		modprot_t now = exclusive ? flags : flags & ~MODPROT_MKWRITE;
+
+		end = tlb_modify_prot_run(tlb, vma, addr, ptep, end, newprot,
+					  now, kind + exclusive,
+					  kind + exclusive);
+		nr += end;
+		ptep += end;
+		addr += end * PAGE_SIZE;
+	} while (nr < max_nr && pte_present(ptep_peek(ptep)));
 	return nr;
 }
 
@@ -440,7 +535,7 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
  * Context: the page table lock is held.
  * Return: the number of entries changed, 1 to @max_nr: as many as are present.
  */
-static inline unsigned int
+static noinline __maybe_unused unsigned int
 change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		    unsigned long addr, pte_t *ptep, unsigned int max_nr,
 		    pgprot_t newprot, unsigned long cp_flags)

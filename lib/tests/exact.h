@@ -82,30 +82,46 @@ static void run_fill(const unsigned int *pick, unsigned int nr)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		mmu_table[RUN_SLOT + i] = run.raw[i][pick[i]];
-		run_tlb.flush[RUN_SLOT + i] = false;
-	}
+	memset(run_tlb.flush + RUN_SLOT, 0, RUN_MAX);
 	/* Behind the end the run goes on, if anybody looks. */
 	mmu_table[RUN_SLOT - 1] = run.raw[0][pick[0]];
 	mmu_table[RUN_SLOT + nr] = pte_raw(pte_advance_pfn(raw_pte(run.raw[0][pick[0]]), nr));
 	host_cases++;
 }
 
+/* The first edge that differs of what is to be flushed, from here to there. */
+static unsigned int run_flush_differs(const bool *got, const bool *want)
+{
+	unsigned int first, last;
+
+	for (first = 0; first < RUN_MAX && !got[first] && !want[first]; first++)
+		;
+	if (first == RUN_MAX || got[first] != want[first])
+		return first;
+	for (last = RUN_MAX - 1; !got[last] && !want[last]; last--)
+		;
+	return got[last] == want[last] ? RUN_MAX : last;
+}
+
 static const char *run_compare(const struct op *op, const unsigned int *pick,
 			       unsigned int nr, unsigned int stop)
 {
 	const u64 behind = pte_raw(pte_advance_pfn(raw_pte(run.raw[0][pick[0]]), nr));
+	bool flush[RUN_MAX] = { };
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		const u64 want = i < stop ? run.want[i][pick[i]] : run.raw[i][pick[i]];
-		const bool flush = i < stop && run.flush[i][pick[i]];
 
-		if (mmu_table[RUN_SLOT + i] != want ||
-		    run_tlb.flush[RUN_SLOT + i] != flush)
+		flush[i] = i < stop && run.flush[i][pick[i]];
+		if (mmu_table[RUN_SLOT + i] != want)
 			return run_wrong(op, i, pick[i]);
 	}
+	i = run_flush_differs(run_tlb.flush + RUN_SLOT, flush);
+	if (i < RUN_MAX)
+		return run_wrong(op, i, pick[i]);
 	if (mmu_table[RUN_SLOT - 1] != run.raw[0][pick[0]] ||
 	    mmu_table[RUN_SLOT + nr] != behind)
 		return "a neighbour was changed";
@@ -121,7 +137,7 @@ static const char *run_modprot(const struct op *op, const unsigned int *pick,
 	while (stop < nr && pick[stop] != nr_status)
 		stop++;
 	run_fill(pick, nr);
-	done = batched_modprot(op, RUN_SLOT, nr, &run_tlb);
+	done = run_batched(op, RUN_SLOT, nr, &run_tlb);
 	if (done != stop)
 		return host_say("%lu entries were handled, not %u", done, stop);
 	return run_compare(op, pick, nr, stop);
@@ -170,6 +186,8 @@ static const char *test_exhaustive_modprot(void)
 			if (!flags_distinct(op.flags))
 				continue;
 			op.reuse = !op.reuse;
+			op.kind = (__builtin_popcount(op.flags) + p) & 1 ?
+				  OP_MODPROT : OP_MODPROT_RUN;
 			why = run_modprot_all(&op);
 		}
 	}
@@ -324,10 +342,10 @@ static void fill_range(const struct op *op, unsigned int slot, unsigned int nr)
 		}
 		if (op->kind == OP_START_COMMIT)
 			kind = same;
-		if (op->kind == OP_MODPROT && !(host_random() % 16))
+		if (op_is_modprot(op) && !(host_random() % 16))
 			pfn += host_random() % 512;
 		initial[slot + i] = pte_raw(status_pte(pfn, kind));
-		if (i && (op->kind == OP_MODPROT || op->kind == OP_RUN) &&
+		if (i && (op_is_modprot(op) || op->kind == OP_RUN) &&
 		    !(host_random() % 97))
 			initial[slot + i] = absent_raw(host_random() % 3);
 	}
@@ -456,7 +474,7 @@ static const char *test_none(void)
 		table_load(initial);
 		mmu_start(&hw);
 		host_warnings = 0;
-		if (op.kind == OP_MODPROT) {
+		if (op_is_modprot(&op)) {
 			if (modify_prot_ptes(&vma, slot_addr(0), slot_ptep(0), 0,
 					     op.prot, op.flags, &old, &new))
 				return "modify_prot_ptes() did something with nothing";

@@ -51,7 +51,7 @@ static void fuzz_table(const struct op *op, unsigned int slot, unsigned int nr,
 
 		if (inside && op->kind == OP_START_COMMIT)
 			bits = status[(size ? data[0] : 0) % nr_status];
-		if (inside && op->kind != OP_MODPROT && op->kind != OP_RUN)
+		if (inside && !op_is_modprot(op) && op->kind != OP_RUN)
 			absent = op->kind == OP_SET || op->kind == OP_CLEAR_ABSENT;
 		initial[i] = absent ? absent_raw(byte % 4) :
 				      pte_raw(status_pte(slot_pfn(i), bits));

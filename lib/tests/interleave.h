@@ -265,7 +265,7 @@ static const char *random_kept(const struct op *op, unsigned int slot, unsigned 
 {
 	unsigned int i;
 
-	if (op->kind != OP_MODPROT && op->kind != OP_ACCESS && op->kind != OP_WRPROTECT)
+	if (!op_is_modprot(op) && op->kind != OP_ACCESS && op->kind != OP_WRPROTECT)
 		return NULL;
 	for (i = slot; i < slot + nr; i++) {
 		const pte_t was = raw_pte(initial[i]);
@@ -346,6 +346,10 @@ static const struct op scene_ops[] = {
 	{ .kind = OP_MODPROT, .flags = MODPROT_MKYOUNG },
 	{ .kind = OP_MODPROT, .flags = MODPROT_MKWRITE },
 	{ .kind = OP_MODPROT, .flags = MODPROT_MKWRITE_DIRTY },
+	{ .kind = OP_MODPROT_RUN, .flags = 0 },
+	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKYOUNG },
+	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKWRITE },
+	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKWRITE_DIRTY },
 	{ .kind = OP_ACCESS, .flags = SAF_WRITE },
 	{ .kind = OP_ACCESS, .flags = SAF_WRITE | SAF_DIRTY | SAF_YOUNG },
 	{ .kind = OP_ACCESS, .flags = SAF_YOUNG },
@@ -372,7 +376,7 @@ static bool scene_op(unsigned int number)
 	if (scene.op.kind == OP_ACCESS && FORMAT_SAF_RACES)
 		return false;
 	if (number >= nr)
-		return scene.op.kind == OP_MODPROT || scene.op.kind == OP_START_COMMIT;
+		return op_is_modprot(&scene.op) || scene.op.kind == OP_START_COMMIT;
 	return true;
 }
 

@@ -11,6 +11,7 @@ static u64 initial[HOST_SLOTS];
 
 enum op_kind {
 	OP_MODPROT,
+	OP_MODPROT_RUN,
 	OP_ACCESS,
 	OP_WRPROTECT,
 	OP_GET_CLEAR,
@@ -40,6 +41,12 @@ struct op {
 	int flags;
 	bool reuse;
 };
+
+/* By itself, or as callers do it: in one go, what to flush noted on the way. */
+static bool op_is_modprot(const struct op *op)
+{
+	return op->kind == OP_MODPROT || op->kind == OP_MODPROT_RUN;
+}
 
 /* Called before each entry of the dumb loop: there, an entry is one step. */
 static void (*single_step)(unsigned int i);
@@ -175,6 +182,15 @@ static u64 batched_modprot(const struct op *op, unsigned int slot,
 	return done;
 }
 
+static u64 batched_modprot_run(const struct op *op, unsigned int slot,
+			       unsigned int nr, struct mmu_gather *tlb)
+{
+	struct modprot_kind kind[2] = { };
+
+	return tlb_modify_prot_run(tlb, &vma, slot_addr(slot), slot_ptep(slot),
+				   nr, op->prot, op->flags, kind, kind + 1);
+}
+
 static u64 single_modprot(const struct op *op, unsigned int slot,
 			  struct mmu_gather *tlb)
 {
@@ -239,6 +255,8 @@ static u64 run_batched(const struct op *op, unsigned int slot, unsigned int nr,
 	switch (op->kind) {
 	case OP_MODPROT:
 		return batched_modprot(op, slot, nr, tlb);
+	case OP_MODPROT_RUN:
+		return batched_modprot_run(op, slot, nr, tlb);
 	case OP_ACCESS:
 		return set_access_flags_ptes(&vma, addr, ptep, nr, op->flags);
 	case OP_WRPROTECT:
@@ -313,6 +331,7 @@ static u64 single_one(const struct op *op, unsigned int slot, unsigned int i,
 
 	switch (op->kind) {
 	case OP_MODPROT:
+	case OP_MODPROT_RUN:
 		return single_modprot(op, slot + i, tlb);
 	case OP_ACCESS:
 		return single_access(op, slot + i);
@@ -364,7 +383,7 @@ static u64 single_get_clear(const struct op *op, unsigned int slot,
 static u64 run_single(const struct op *op, unsigned int slot, unsigned int nr,
 		      struct mmu_gather *tlb)
 {
-	const bool present_only = op->kind == OP_MODPROT || op->kind == OP_RUN;
+	const bool present_only = op_is_modprot(op) || op->kind == OP_RUN;
 	u64 result = 0, one;
 	unsigned int i;
 

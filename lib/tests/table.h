@@ -217,6 +217,21 @@ static void caller_flush(const struct op *op, unsigned int slot, unsigned int nr
 			mmu_flush(slot_addr(i), slot_addr(i + 1), false);
 }
 
+/* The kernel keeps one range, from the first page to flush to the last. */
+static unsigned int tlb_edge(const struct mmu_gather *tlb, int step)
+{
+	unsigned int i = step > 0 ? 0 : HOST_SLOTS - 1;
+
+	while (i < HOST_SLOTS && !tlb->flush[i])
+		i += step;
+	return i;
+}
+
+static bool tlb_same(const struct mmu_gather *a, const struct mmu_gather *b)
+{
+	return tlb_edge(a, 1) == tlb_edge(b, 1) && tlb_edge(a, -1) == tlb_edge(b, -1);
+}
+
 static const char *compare(const struct op *op, const struct outcome *batched,
 			   const struct outcome *single)
 {
@@ -231,12 +246,14 @@ static const char *compare(const struct op *op, const struct outcome *batched,
 					op->kind, op->flags, pgprot_val(op->prot),
 					i, initial[i], batched->table[i],
 					single->table[i]);
-		if (batched->tlb.flush[i] != single->tlb.flush[i])
-			return host_say("op %d flags %#x prot %#lx slot %u: flush %d, not %d: %#lx",
-					op->kind, op->flags, pgprot_val(op->prot),
-					i, batched->tlb.flush[i],
-					single->tlb.flush[i], initial[i]);
 	}
+	if (!tlb_same(&batched->tlb, &single->tlb))
+		return host_say("op %d flags %#x prot %#lx: flush %u to %u, not %u to %u",
+				op->kind, op->flags, pgprot_val(op->prot),
+				tlb_edge(&batched->tlb, 1),
+				tlb_edge(&batched->tlb, -1),
+				tlb_edge(&single->tlb, 1),
+				tlb_edge(&single->tlb, -1));
 	return FORMAT_BAD_TABLE(batched->table);
 }
 
@@ -314,7 +331,7 @@ static struct op random_op(enum op_kind kind)
 		.reuse = host_random() & 1,
 	};
 
-	if (kind == OP_MODPROT)
+	if (op_is_modprot(&op))
 		op.flags = host_random() & 0x7f;
 	else if (kind == OP_ACCESS)
 		op.flags = host_random() & 7;

@@ -197,11 +197,12 @@ static inline bool arm64_set_access_flags_ptes(struct vm_area_struct *vma,
 #endif /* _ASM_ARM64_PGTABLE_BATCH_H */
 
 /* What needs the TLB headers comes when <linux/folio_pte_batch.h> asks. */
-#if defined(_LINUX_FOLIO_PTE_BATCH_H) && \
+#if defined(_LINUX_FOLIO_PTE_BATCH_ARCH) && \
 	!defined(_ASM_ARM64_PGTABLE_BATCH_TLB_H) && \
 	!defined(PTE_BATCH_FORCE_GENERIC)
 #define _ASM_ARM64_PGTABLE_BATCH_TLB_H
 
+#include <asm/tlb.h>
 #include <asm/tlbflush.h>
 
 /* Beyond this many pages the address space as a whole is cheaper. */
@@ -236,4 +237,203 @@ static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
 
 #define flush_tlb_local_ptes arm64_flush_tlb_local_ptes
 
-#endif /* _LINUX_FOLIO_PTE_BATCH_H */
+#ifdef CONFIG_ARM64_CONTPTE
+
+/* Without a look at the other entries of a block. */
+#define ptep_peek __ptep_get
+
+static __always_inline unsigned int
+generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			    unsigned long addr, pte_t *ptep, unsigned int nr,
+			    pgprot_t newprot, modprot_t flags,
+			    struct modprot_kind *kind,
+			    struct modprot_kind *other);
+
+/* All but the output address. */
+#ifdef CONFIG_ARM64_PA_BITS_52
+#define ARM64_PTE_FLAGS		(~(PTE_ADDR_LOW | PTE_ADDR_HIGH))
+#else
+#define ARM64_PTE_FLAGS		(~PTE_ADDR_LOW)
+#endif
+
+/* Page table checking wants to see every entry go and come. */
+static __always_inline bool arm64_ptes_need_hooks(void)
+{
+#ifdef CONFIG_PAGE_TABLE_CHECK
+	return !static_branch_likely(&page_table_check_disabled);
+#else
+	return false;
+#endif
+}
+
+/*
+ * Can the hardware still change this entry? It sets the access flag of valid
+ * entries, and takes read-only out of those that have DBM (PTE_WRITE) set, by
+ * an atomic update of what is in memory (Arm ARM DDI 0487, D8.5 "Hardware
+ * management of the Access flag" and "of dirty state").
+ */
+static __always_inline bool arm64_pte_is_stable(pteval_t val)
+{
+	const pteval_t dbm = PTE_WRITE | PTE_RDONLY;
+
+	return !(val & PTE_VALID) || ((val & PTE_AF) && (val & dbm) != dbm);
+}
+
+/*
+ * May an entry like @old become @new without being cleared in between? Rights
+ * may change in place (Arm ARM DDI 0487, D8.16.1 lists what may not), the
+ * memory type may not. What is done for a new executable or tagged mapping, and
+ * for Cortex-A715 erratum 2645198, is left to the single-PTE helpers.
+ *
+ * In a block, the TLB may hold any mixture of old and new entries as one while
+ * it is rewritten. Safe because write permission and dirty are all that
+ * differs: a mixture of these is either the old rights or the new ones.
+ */
+static __always_inline bool arm64_modprot_in_place(pte_t old, pte_t new)
+{
+	const pteval_t change = pte_val(old) ^ pte_val(new);
+
+	if (!(change & ~(PTE_RDONLY | PTE_WRITE | PTE_DIRTY)))
+		return true;
+	return !pte_cont(old) && !pte_user_exec(old) && !pte_user_exec(new) &&
+	       !(change & PTE_ATTRINDX_MASK) &&
+	       !(pte_tagged(new) && (change & PTE_VALID));
+}
+
+/* What becomes of entries like @pte, how, and whether the TLB has to know. */
+static noinline void arm64_modprot_think(struct modprot_kind *kind,
+					 struct vm_area_struct *vma, pte_t pte,
+					 pgprot_t newprot, modprot_t flags)
+{
+	kind->old_pte = pte;
+	kind->new_pte = modprot_pte(vma, pte, newprot, flags);
+	kind->flush = pte_needs_flush(kind->old_pte, kind->new_pte);
+	kind->in_place = arm64_modprot_in_place(kind->old_pte, kind->new_pte);
+}
+
+/* Safe without the barriers of kernel mappings: a user's can be faulted in. */
+static __always_inline void arm64_pte_store(pte_t *ptep, pteval_t val)
+{
+	WRITE_ONCE(*ptep, __pte(val));
+}
+
+/* Of the entries in [@nr], how many have the flags of @old? */
+static __always_inline unsigned int arm64_ptes_alike(pte_t *ptep,
+						     unsigned int nr,
+						     pteval_t old)
+{
+	unsigned int i;
+
+	for (i = 1; i < nr; i++)
+		if ((pte_val(__ptep_get(ptep + i)) ^ old) & ARM64_PTE_FLAGS)
+			break;
+	return i;
+}
+
+/*
+ * Change the @nr entries alike, with as many of the following as are: none, if
+ * the hardware was faster or an entry stands for a block of which not all is
+ * to be changed. Safe as in ptep_set_wrprotect() where the hardware may write,
+ * and as a plain store because it is the only writer besides the holder of the
+ * page table lock where it may not.
+ */
+static __always_inline unsigned int
+arm64_ptes_change(pte_t *ptep, unsigned int nr, const struct modprot_kind *kind)
+{
+	const pteval_t old = pte_val(kind->old_pte);
+	const pteval_t change = old ^ pte_val(kind->new_pte);
+	unsigned int i;
+
+	if (!arm64_pte_is_stable(old)) {
+		pteval_t val = pte_val(__ptep_get(ptep));
+
+		if ((old & PTE_CONT) || ((val ^ old) & ARM64_PTE_FLAGS))
+			return 0;
+		return try_cmpxchg_relaxed(&pte_val(*ptep), &val, val ^ change);
+	}
+	if (old & PTE_CONT) {
+		if (nr < CONT_PTES || arm64_ptes_alike(ptep, nr, old) < nr)
+			return 0;
+		for (i = 0; i < CONT_PTES; i++)
+			arm64_pte_store(ptep + i,
+					pte_val(__ptep_get(ptep + i)) ^ change);
+		return CONT_PTES;
+	}
+	for (i = 0; i < nr; i++) {
+		pteval_t val = pte_val(__ptep_get(ptep + i));
+
+		if ((val ^ old) & ARM64_PTE_FLAGS)
+			break;
+		arm64_pte_store(ptep + i, val ^ change);
+	}
+	return i;
+}
+
+/*
+ * As modify_prot_ptes(), but entries of two kinds may take turns, nothing is
+ * asked twice, and whole blocks are rewritten without being cleared. Goes from
+ * block to block, because at the end of each the entries may have become one:
+ * folding is tried where the single-PTE loop tries it.
+ */
+static __always_inline unsigned int
+arm64_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			  unsigned long addr, pte_t *ptep, unsigned int nr,
+			  pgprot_t newprot, modprot_t flags,
+			  struct modprot_kind *kind,
+			  struct modprot_kind *other)
+{
+	unsigned long start = 0, last = 0;
+	const pte_t *end = ptep + nr;
+
+	if (unlikely(arm64_ptes_need_hooks()))
+		return generic_tlb_modify_prot_run(tlb, vma, addr, ptep, nr,
+						   newprot, flags, kind, other);
+	while (ptep != end) {
+		pte_t pte = __ptep_get(ptep);
+		unsigned int left = CONT_PTES -
+				    ((addr >> PAGE_SHIFT) & (CONT_PTES - 1));
+		unsigned int done = 0;
+		bool flush;
+
+		if (!pte_present(pte))
+			break;
+		left = min_t(unsigned long, left, end - ptep);
+		if ((pte_val(pte) ^ pte_val(kind->old_pte)) & ARM64_PTE_FLAGS) {
+			swap(kind, other);
+			if ((pte_val(pte) ^ pte_val(kind->old_pte)) &
+			    ARM64_PTE_FLAGS)
+				arm64_modprot_think(kind, vma, pte, newprot,
+						    flags);
+		}
+		flush = kind->flush;
+		if (kind->in_place)
+			done = arm64_ptes_change(ptep, left, kind);
+		if (done) {
+			pte = __ptep_get(ptep + done - 1);
+			contpte_try_fold(vma->vm_mm,
+					 addr + (done - 1) * PAGE_SIZE,
+					 ptep + done - 1, pte);
+		} else {
+			pte_t old_pte, new_pte;
+
+			done = modify_prot_ptes(vma, addr, ptep, left, newprot,
+						flags, &old_pte, &new_pte);
+			flush = pte_needs_flush(old_pte, new_pte);
+		}
+		if (flush) {
+			start = last ? start : addr;
+			last = addr + done * PAGE_SIZE;
+		}
+		ptep += done;
+		addr += done * PAGE_SIZE;
+	}
+	if (tlb && last)
+		tlb_flush_pte_range(tlb, start, last - start);
+	return nr - (end - ptep);
+}
+
+#define tlb_modify_prot_run arm64_tlb_modify_prot_run
+
+#endif /* CONFIG_ARM64_CONTPTE */
+
+#endif /* _LINUX_FOLIO_PTE_BATCH_ARCH */

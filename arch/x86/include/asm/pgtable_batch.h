@@ -96,23 +96,29 @@ x86_ptes_change(pte_t *ptep, unsigned int nr, pteval_t old, pteval_t new,
 {
 	const pteval_t change = old ^ new;
 	const bool stable = x86_pte_is_stable(old);
-	unsigned int i;
+	unsigned int i = 1;
 
-	for (i = 1; i < nr; i++) {
+	for (; i < nr; i++) {
 		pteval_t val = READ_ONCE(ptep[i].pte);
 		pteval_t differs = (val ^ old) & PTE_FLAGS_MASK;
-		bool plain = stable;
 
-		if (unlikely(differs)) {
-			if (differs & bits)
-				break;
-			plain = x86_pte_is_stable(val);
-		}
+		/* Nearly all entries: nothing is asked about the same flags. */
+		if (unlikely(differs) && (differs & bits))
+			break;
 		/* The hardware was faster: no longer the same flags. */
-		if (!x86_pte_replace(ptep + i, &val, val ^ change, plain))
+		if (!x86_pte_replace(ptep + i, &val, val ^ change,
+				     likely(!differs) ? stable :
+				     x86_pte_is_stable(val)))
 			break;
 	}
 	return i;
+}
+
+/* The flags that decide what becomes of an entry. */
+static __always_inline pteval_t x86_modprot_bits(modprot_t flags)
+{
+	return flags & MODPROT_MKYOUNG ? PTE_FLAGS_MASK :
+					 PTE_FLAGS_MASK & ~_PAGE_ACCESSED;
 }
 
 /* Does what was done to an entry like @old hold for @val? */
@@ -127,14 +133,12 @@ x86_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 		     pte_t *ptep, unsigned int nr, pgprot_t newprot,
 		     modprot_t flags, pte_t *old_pte, pte_t *new_pte)
 {
-	pteval_t bits = PTE_FLAGS_MASK, val, new;
+	const pteval_t bits = x86_modprot_bits(flags);
+	pteval_t val, new;
 
 	if (unlikely(!nr || x86_ptes_need_hooks()))
 		return generic_modify_prot_ptes(vma, addr, ptep, nr, newprot,
 						flags, old_pte, new_pte);
-	if (!(flags & MODPROT_MKYOUNG))
-		bits &= ~_PAGE_ACCESSED;
-
 	val = READ_ONCE(ptep->pte);
 	do {
 		if (x86_pte_is_alike(val, pte_val(*old_pte), bits))
@@ -184,12 +188,13 @@ static inline bool x86_set_access_flags_ptes(struct vm_area_struct *vma,
 #endif /* _ASM_X86_PGTABLE_BATCH_H */
 
 /* What needs the TLB headers comes when <linux/folio_pte_batch.h> asks. */
-#if defined(_LINUX_FOLIO_PTE_BATCH_H) && \
+#if defined(_LINUX_FOLIO_PTE_BATCH_ARCH) && \
 	!defined(_ASM_X86_PGTABLE_BATCH_TLB_H) && \
 	!defined(PTE_BATCH_FORCE_GENERIC)
 #define _ASM_X86_PGTABLE_BATCH_TLB_H
 
 #include <linux/preempt.h>
+#include <asm/tlb.h>
 #include <asm/tlbflush.h>
 
 /*
@@ -219,4 +224,72 @@ out:
 
 #define flush_tlb_local_ptes x86_flush_tlb_local_ptes
 
-#endif /* _LINUX_FOLIO_PTE_BATCH_H */
+#ifdef CONFIG_X86_64
+
+static __always_inline unsigned int
+generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			    unsigned long addr, pte_t *ptep, unsigned int nr,
+			    pgprot_t newprot, modprot_t flags,
+			    struct modprot_kind *kind,
+			    struct modprot_kind *other);
+
+/* What becomes of entries like @val, and whether the TLB has to know. */
+static noinline void x86_modprot_think(struct modprot_kind *kind,
+				       struct vm_area_struct *vma, pteval_t val,
+				       pgprot_t newprot, modprot_t flags)
+{
+	kind->old_pte = __pte(val);
+	kind->new_pte = modprot_pte(vma, kind->old_pte, newprot, flags);
+	kind->flush = pte_needs_flush(kind->old_pte, kind->new_pte);
+}
+
+/*
+ * As modify_prot_ptes(), but entries of two kinds may take turns, and nothing
+ * is asked twice: whether to flush follows from the flags as well. What is
+ * noted for the TLB is from the first entry that needs it to the last one, as
+ * if each had been noted for itself.
+ */
+static __always_inline unsigned int
+x86_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			unsigned long addr, pte_t *ptep, unsigned int nr,
+			pgprot_t newprot, modprot_t flags,
+			struct modprot_kind *kind, struct modprot_kind *other)
+{
+	unsigned int done = 0, start = 0, end = 0;
+	const pteval_t bits = x86_modprot_bits(flags);
+
+	if (unlikely(x86_ptes_need_hooks()))
+		return generic_tlb_modify_prot_run(tlb, vma, addr, ptep, nr,
+						   newprot, flags, kind, other);
+	while (done < nr) {
+		pteval_t val = READ_ONCE(ptep[done].pte), new;
+
+		if (!(val & (_PAGE_PRESENT | _PAGE_PROTNONE)))
+			break;
+		if (!x86_pte_is_alike(val, pte_val(kind->old_pte), bits)) {
+			swap(kind, other);
+			if (!x86_pte_is_alike(val, pte_val(kind->old_pte), bits))
+				x86_modprot_think(kind, vma, val, newprot, flags);
+		}
+		new = val ^ pte_val(kind->old_pte) ^ pte_val(kind->new_pte);
+		/* The hardware was faster: look at it again. */
+		if (!x86_pte_replace(ptep + done, &val, new,
+				     x86_pte_is_stable(val)))
+			continue;
+		if (kind->flush)
+			start = end ? start : done;
+		done += x86_ptes_change(ptep + done, nr - done, val, new, bits);
+		if (kind->flush)
+			end = done;
+	}
+	if (tlb && end)
+		tlb_flush_pte_range(tlb, addr + start * PAGE_SIZE,
+				    (end - start) * PAGE_SIZE);
+	return done;
+}
+
+#define tlb_modify_prot_run x86_tlb_modify_prot_run
+
+#endif /* CONFIG_X86_64 */
+
+#endif /* _LINUX_FOLIO_PTE_BATCH_ARCH */

@@ -18,4 +18,11 @@
 
 #define min3(a, b, c)		min(min(a, b), c)
 
+#define swap(a, b) do {					\
+	__typeof__(a) __swap = (a);			\
+							\
+	(a) = (b);					\
+	(b) = __swap;					\
+} while (0)
+
 #endif /* _LINUX_MINMAX_H */

@@ -84,9 +84,12 @@ static inline void cont_try_fold(struct mm_struct *mm, unsigned long addr,
 {
 	if (ptep + 1 == cont_start(ptep + 1) &&
 	    (pte_pfn(pte) & CONT_BLOCK_MASK) == CONT_BLOCK_MASK &&
-	    pte_valid(pte) && !pte_special(pte))
+	    pte_valid(pte) && !pte_cont(pte) && !pte_special(pte))
 		cont_fold(mm, addr, ptep, pte);
 }
+
+/* The kernel's name for it. */
+#define contpte_try_fold	cont_try_fold
 
 static inline unsigned int pte_batch_hint(pte_t *ptep, pte_t pte)
 {

@@ -115,6 +115,9 @@ static const char *arm64_bad_table(const u64 *table)
 			continue;
 		if (!(raw & PTE_VALID) && raw & PTE_CONT)
 			return "an invalid entry carries the contiguous bit";
+		/* To the hardware, without DBM, that is all it takes. */
+		if (!(raw & (PTE_RDONLY | PTE_WRITE)))
+			return "an entry of a block is writable and does not say so";
 		if (raw & PTE_SPECIAL)
 			return "a special entry is in a block";
 		if ((raw ^ (first + frame)) & ~ours)

@@ -17,9 +17,11 @@
 
 /* The mode under test. */
 static bool arm64_erratum_2645198;
+static bool page_table_check_disabled = true;
 
 #define ARM64_WORKAROUND_2645198	arm64_erratum_2645198
 #define alternative_has_cap_unlikely(cap)	(cap)
+#define static_branch_likely(key)	(*(key))
 
 #define ARM64_USER		(PTE_TYPE_PAGE | PTE_AF | PTE_SHARED | PTE_USER | \
 				 PTE_RDONLY | PTE_NG | PTE_PXN)
@@ -54,6 +56,8 @@ static inline pte_t arm64_clear(pte_t pte, u64 bits)
 #define pte_special(pte)	arm64_has(pte, PTE_SPECIAL)
 #define pte_uffd_wp(pte)	arm64_has(pte, PTE_UFFD_WP)
 #define pte_user_exec(pte)	(!arm64_has(pte, PTE_UXN))
+/* Memory with tags has a type of its own, which nothing here has. */
+#define pte_tagged(pte)		((void)(pte), false)
 #define pte_cont(pte)		arm64_has(pte, PTE_CONT)
 #define pte_pfn(pte)		((pte_val(pte) & PTE_ADDR_LOW) >> PAGE_SHIFT)
 #define pte_pgprot(pte)		__pgprot(pte_val(pte) & ~PTE_ADDR_LOW)
@@ -157,6 +161,19 @@ static inline void __set_ptes(struct mm_struct *mm, unsigned long addr,
 {
 	for (; nr; nr--, ptep++, pte = pte_advance_pfn(pte, 1))
 		cell_store(&ptep->pte, pte_val(pte));
+}
+
+/* The header alone changes an entry in place by these: an update of its own. */
+#define WRITE_ONCE(x, val)	\
+	cell_store(arm64_own_update(&(x).pte), pte_val(val))
+#define try_cmpxchg_relaxed(ptr, old, new)	\
+	cell_cmpxchg(arm64_own_update(ptr), old, new)
+
+static inline u64 *arm64_own_update(u64 *cell)
+{
+	if (!page_table_check_disabled)
+		mmu.bad = "an update was hidden from who has to see it";
+	return cell;
 }
 
 static inline pte_t __ptep_get_and_clear(pte_t *ptep)
