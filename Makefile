@@ -7,7 +7,7 @@
 SHELL := /bin/bash
 
 asked := KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS \
-	PARTS STEPS PRISTINE SUITE KCONFIG_ADD KDIRS BEFORE AFTER FORCE CONFIG_EXTRA
+	PARTS STEPS PRISTINE SUITE KCONFIG_ADD KDIRS BEFORE AFTER FORCE CONFIG_EXTRA COMPILERS
 export $(asked)
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
@@ -26,7 +26,7 @@ targets := fetch deps probe series apply unapply kunit findings mutants check \
 	check-host check-arch check-system check-all check-headers check-cocci \
 	check-apply check-series check-style clean
 
-.PHONY: help bench bench-quick bench-native $(targets)
+.PHONY: help bench bench-quick bench-native bench-size $(targets)
 
 help:			## this text
 	@scripts/help
@@ -61,3 +61,5 @@ bench-quick:		## the same in minutes: fewer rows, one boot of each
 	@bench/run --quick
 bench-native:		## build the same program for real machines, and say how to use it
 	@bench/run --native
+bench-size:		## code size of the callers, before and after (ARCHS=, COMPILERS=)
+	@bench/size
