@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,40 +206,59 @@ static void mount_all(void)
 	}
 }
 
-/* Ready to work, here. */
-static int prepared(int (*work)(void))
+static void prepare(void)
 {
+	if (page_size)
+		return;
 	common_init();
 	find_kinds();
-	return work();
+}
+
+/* In a child; @status as of waitpid(), true if it is what the work returned. */
+static bool worked(int (*work)(void), int *status)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		prepare();
+		*status = work();
+		fflush(stdout);
+		_exit(*status);
+	}
+	return waitpid(pid, status, 0) == pid && WIFEXITED(*status) && WEXITSTATUS(*status) <= 2;
+}
+
+/* Whatever becomes of the work, the machine gets its settings back. */
+static int on_a_machine(int (*work)(void))
+{
+	int status;
+
+	prepare();
+	signal(SIGINT, SIG_IGN);
+	if (!worked(work, &status))
+		status = -1;
+	folio_sizes_restore();
+	return status != 0;
 }
 
 /*
  * The kernel logs each fault of process 1, and stops when that one is gone:
- * the work is done by a child.
+ * there, too, the work is done by a child.
  */
 int guest_main(int (*work)(void))
 {
 	int status = 0;
-	pid_t pid;
 
-	if (getpid() != 1) {
-		atexit(folio_sizes_restore);
-		return prepared(work);
-	}
+	if (getpid() != 1)
+		return on_a_machine(work);
 	in_guest = true;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
-	pid = fork();
-	if (!pid) {
-		status = prepared(work);
-		fflush(stdout);
-		_exit(status);
-	}
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) > 2)
-		printf("GUEST FAILED: the program gave up\n");
-	else
+	if (worked(work, &status))
 		printf("GUEST DONE: %d\n", WEXITSTATUS(status));
+	else
+		printf("GUEST FAILED: the program gave up\n");
 	power_off();
 	return status;
 }

@@ -60,7 +60,7 @@ char *map_kind(const struct kind *k, char *where, size_t size);
 size_t folios_as_asked(const struct kind *k, char *p, size_t size);
 uint64_t minor_faults(void);
 
-/* @work is done by a child of process 1, or by this process if it is another. */
+/* @work is done by a child, of process 1 in a guest. */
 int guest_main(int (*work)(void));
 extern bool in_guest;
 
