@@ -9,6 +9,7 @@ n = words(names)
 array color[8] = ["#9aa5b1", "#1f6feb", "#d29922", "#2da44e", "#cf222e", "#8250df", "#57606a", "#0969da"]
 set border 3
 set tics nomirror
+set xtics font ",10"
 set yrange [0:*]
 set key outside bottom center horizontal
 
@@ -41,6 +42,7 @@ if (STATS_blocks >= 4) {
 	set output dir . "/sweep.svg"
 	set multiplot layout 1,2
 	set offsets 0.3, 0.3, graph 0.08, 0
+	set xrange [-0.5:*]
 	set xlabel "order of the folios"
 	set title "writable to read-only: instructions per entry"
 	plot for [i = 1:n] data index 2 using 1:2 + i title word(names, i) with linespoints pt 7 lc rgb color[i]
