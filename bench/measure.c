@@ -46,17 +46,24 @@ static void never_preempted(void)
 }
 
 /* Control: page tables of the other end are not aligned, so each entry moves. */
-static void measure_mremap(const struct kind *k, char *p, size_t size)
+static void mremap_kind(const struct kind *k)
 {
-	char *to = ARENA2 + page_size;
+	char *to = ARENA2 + page_size, *p;
 	uint64_t t;
 
+	progress("mremap", k->name);
+	p = map_kind(k, ARENA, SWEEP_SIZE);
 	settle();
 	t = insns();
-	if (mremap(p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+	if (mremap(p, SWEEP_SIZE, SWEEP_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
 		die("mremap");
-	row("mremap", k->name, insns() - t, size / page_size, 0);
-	munmap(to, size);
+	row("mremap", k->name, insns() - t, SWEEP_SIZE / page_size, 0);
+	munmap(to, SWEEP_SIZE);
+}
+
+static void measure_mremap(void)
+{
+	each_kind(mremap_kind, K_4K, K_2M_PTE);
 }
 
 static void measure_kind(const struct kind *k)
@@ -72,10 +79,6 @@ static void measure_kind(const struct kind *k)
 	t = insns();
 	munmap(p, SIZE);
 	row("unmap", k->name, insns() - t, SIZE / page_size, 0);
-	if (quick || k->pmd)
-		return;
-	p = map_kind(k, ARENA, SWEEP_SIZE);
-	measure_mremap(k, p, SWEEP_SIZE);
 }
 
 static void measure_mprotect(void)
@@ -89,6 +92,7 @@ static const struct part {
 	bool quick;
 } parts[] = {
 	{ "mprotect", measure_mprotect, true },
+	{ "mremap", measure_mremap, false },
 	{ "ranges", measure_ranges, true },
 	{ "mixed", measure_mixed, true },
 	{ "shmem", measure_shared, true },
