@@ -60,6 +60,8 @@ find_trees()
 		TREES=("$BEFORE" "$AFTER")
 	fi
 	[ ${#TREES[@]} -ge 2 ] || die "$E_USAGE" "nothing to compare ${TREES[0]} with"
+	# In quotes no shell has expanded them.
+	TREES=("${TREES[@]/#\~\//$HOME/}")
 	NAMES=()
 	for tree in "${TREES[@]}"; do
 		check_tree "$tree"
