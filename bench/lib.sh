@@ -10,7 +10,7 @@ BOOT_TIMEOUT=${BOOT_TIMEOUT:-900}
 COMPILER=gcc
 # Newer trees have no such choice; what they do instead is theirs to answer for.
 # shellcheck disable=SC2034	# for those who source this
-BENCH_OPTIONAL="PREEMPT_NONE ARM64_USE_LSE_ATOMICS"
+BENCH_OPTIONAL="PREEMPT_NONE ARM64_USE_LSE_ATOMICS PROC_SYSCTL"
 
 # machine ARCH: what differs between the machines, in Debian's names.
 machine()
@@ -83,6 +83,14 @@ tree_id()
 kernel_id()
 {
 	{ tree_id "$1"; cat "$2"; "$(compiler)" --version; } | sha256sum | cut -c 1-16
+}
+
+# fragments ARCH TREE: sets FRAGMENTS, the configuration of the measured kernel.
+fragments()
+{
+	FRAGMENTS=("$TOP/bench/common.config" "$TOP/bench/$1.config")
+	grep -q '^config PROC_SYSCTL' "$2/fs/proc/Kconfig" ||
+		FRAGMENTS+=("$TOP/bench/newer.config")
 }
 
 # Later fragments win; each symbol once.
