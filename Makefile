@@ -7,7 +7,8 @@
 SHELL := /bin/bash
 
 asked := KDIR KVER BRANCH AUTHOR OUT CACHE J V DEPS SEED ARCHS OVERRIDES FUZZ_SECONDS \
-	PARTS STEPS PRISTINE SUITE KCONFIG_ADD HEADERS ROUNDS QUICK
+	PARTS STEPS PRISTINE SUITE KCONFIG_ADD HEADERS ROUNDS QUICK KDIRS BEFORE AFTER \
+	FORCE CONFIG_EXTRA COMPILERS
 export $(asked)
 # An empty ARCH= in the environment would be an architecture to Kbuild.
 ifneq ($(ARCH),)
@@ -26,7 +27,7 @@ targets := fetch deps probe series apply unapply kunit findings mutants check \
 	check-host check-arch check-system check-all check-headers check-cocci \
 	check-apply check-series check-style bench-host clean
 
-.PHONY: help bench $(targets)
+.PHONY: help bench bench-quick bench-native bench-size $(targets)
 
 help:			## this text
 	@scripts/help
@@ -56,5 +57,11 @@ clean:			## remove out/ and the build folders, keep the fetched trees
 $(targets):
 	@scripts/$@
 
-bench:			## boot batched and pristine kernels in QEMU and compare
+bench:			## boot kernels in QEMU and compare: instructions (KDIRS="A B ...", ARCHS=)
 	@bench/run
+bench-quick:		## the same in minutes: fewer rows, one boot of each
+	@bench/run --quick
+bench-native:		## build the same program for real machines, and say how to use it
+	@bench/run --native
+bench-size:		## code size of the callers, before and after (ARCHS=, COMPILERS=)
+	@bench/size

@@ -36,10 +36,13 @@
 #define UFFD_FEATURE_WP_ASYNC		(1 << 15)
 #endif
 
+/* It runs on x86_64 only. */
+#define PAGE		4096UL
 #define SIZE		(4 * MIB)
 #define PAGES		(SIZE / PAGE)
 #define RW		(PROT_READ | PROT_WRITE)
 #define FUZZ_OPS	3000
+#define THP		"/sys/kernel/mm/transparent_hugepage/"
 
 static bool batched;
 static uint64_t before[PAGES], after[PAGES];
@@ -69,7 +72,7 @@ static bool load(volatile uint64_t *at, uint64_t *value)
 	return true;
 }
 
-static void catch_faults(void)
+static void catch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
 
@@ -352,9 +355,9 @@ static const char *test_interleaved(const struct kind *k, char *p)
 static const char *test_reuse(const struct kind *k, char *p)
 {
 	fork_and_exit();
-	pagemap(p, SIZE, before);
+	pagemap(getpid(), p, PAGES, before);
 	fill(p, 0, 1, second);
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	if (!holds(p, 0, 1, second))
 		return "a store was lost";
 	if ((batched || k->folio == PAGE || k->pmd) && moved())
@@ -366,9 +369,9 @@ static const char *test_reuse(const struct kind *k, char *p)
 static bool child_takes_over(char *p)
 {
 	await_parent();
-	pagemap(p, SIZE, before);
+	pagemap(getpid(), p, PAGES, before);
 	fill(p, 0, 1, second);
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	return holds(p, 0, 1, second);
 }
 
@@ -585,10 +588,10 @@ static const char *test_pinned(const struct kind *k, char *p)
 {
 	int fd = pin(p);
 
-	pagemap(p, SIZE, before);
+	pagemap(getpid(), p, PAGES, before);
 	fork_and_exit();
 	fill(p, 0, 1, second);
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	close(fd);
 	return moved() ? "a pinned page was replaced" : NULL;
 }
@@ -599,11 +602,11 @@ static const char *test_pinned_after_fork(const struct kind *k, char *p)
 
 	fork_and_exit();
 	fd = pin(p);
-	pagemap(p, SIZE, before);
+	pagemap(getpid(), p, PAGES, before);
 	mprotect(p, SIZE, PROT_READ);
 	mprotect(p, SIZE, RW);
 	fill(p, 0, 1, second);
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	close(fd);
 	return moved() ? "a pinned page was replaced" : NULL;
 }
@@ -721,7 +724,7 @@ static bool only_touched(char *p, uint64_t bit, bool set)
 {
 	size_t i;
 
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	for (i = 0; i < PAGES; i++)
 		if (!!(after[i] & bit) != (is_touched(i) == set))
 			return false;
@@ -810,7 +813,7 @@ static bool any_swapped(char *p)
 {
 	size_t i, n = 0;
 
-	pagemap(p, SIZE, after);
+	pagemap(getpid(), p, PAGES, after);
 	for (i = 0; i < PAGES; i++)
 		n += !!(after[i] & PM_SWAP);
 	return n;
@@ -1023,15 +1026,6 @@ static const char *test_threads_fork(const struct kind *k, char *p)
 
 static uint64_t model[PAGES];
 static int model_prot[PAGES];
-static uint64_t seed;
-
-static uint64_t rnd(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 16) % below;
-}
 
 static bool child_holds_model(char *p)
 {
@@ -1116,7 +1110,7 @@ static const char *test_random(const struct kind *k, char *p)
 	pid_t pid = 0;
 	size_t i;
 
-	seed = 0x2545f4914f6cdd1dUL + k->folio + k->pmd;
+	random_state = 0x2545f4914f6cdd1dUL + k->folio + k->pmd;
 	for (i = 0; i < PAGES; i++) {
 		model[i] = i;
 		model_prot[i] = RW;
@@ -1302,13 +1296,18 @@ static bool run_one(const struct test *t, const struct kind *k)
 	return !why;
 }
 
-int correctness(bool expect_batched)
+/* "bench=check" or "bench=check-batched" on the kernel's command line. */
+static int correctness(void)
 {
+	const char *mode = getenv("bench");
 	size_t i, failed = 0;
 	int k;
 
-	batched = expect_batched;
-	catch_faults();
+	if (page_size != PAGE)
+		die("pages of %zu bytes", page_size);
+	batched = mode && !strcmp(mode, "check-batched");
+	put(THP "enabled", "always");
+	catch_signals();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	swap_on_ram_disk();
 	scan_often();
@@ -1316,4 +1315,9 @@ int correctness(bool expect_batched)
 		for (k = 0; k < (tests[i].nr_kinds ?: NR_KINDS); k++)
 			failed += !run_one(&tests[i], &kinds[k]);
 	return failed != 0;
+}
+
+int main(void)
+{
+	return guest_main(correctness);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /init of the benchmark guest.  "bench=measure" or "bench=check" on the
- * kernel command line says which half to run; the machine is reset after it,
- * which ends QEMU.
+ * Memory of a known folio geometry, and being process 1: the guest is reset
+ * when the work is done, which ends QEMU.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,70 +21,50 @@
 #include "guest.h"
 
 #define THP		"/sys/kernel/mm/transparent_hugepage/"
-#define KPF_HEAD	(1ULL << 15)
-#define KPF_TAIL	(1ULL << 16)
 
-const struct kind kinds[NR_KINDS] = {
-	[K_4K]		= { "4K", PAGE, false },
-	[K_64K]		= { "64K", 16 * PAGE, false },
-	[K_1M]		= { "1M", 256 * PAGE, false },
-	[K_2M_PTE]	= { "2M-pte", PMD, false },
-	[K_2M_PMD]	= { "2M-pmd", PMD, true },
+bool in_guest;
+
+struct kind kinds[NR_KINDS] = {
+	[K_64K]		= { "64K", 64UL << 10, false },
+	[K_1M]		= { "1M", MIB, false },
 };
 
-static void power_off(void)
+/* 65536 and "iB": "64KiB".  The caller keeps it for good. */
+const char *size_name(size_t size, const char *unit)
 {
-	fflush(stdout);
-	sync();
-	reboot(RB_AUTOBOOT);
-	for (;;)
-		pause();
+	bool mib = size >= MIB && size % MIB == 0;
+	char *name;
+
+	if (asprintf(&name, "%zu%s%s", mib ? size / MIB : size >> 10, mib ? "M" : "K", unit) < 0)
+		die("asprintf");
+	return name;
 }
 
-void die(const char *what)
+/* What depends on the size of a page and of a PMD. */
+static void find_kinds(void)
 {
-	printf("GUEST FAILED: %s: %s\n", what, strerror(errno));
-	power_off();
+	const char *name = size_name(pmd_size, "-pte");
+
+	kinds[K_4K] = (struct kind) { size_name(page_size, ""), page_size, false };
+	kinds[K_2M_PTE] = (struct kind) { name, pmd_size, false };
+	kinds[K_2M_PMD] = (struct kind) { size_name(pmd_size, "-pmd"), pmd_size, true };
 }
 
-bool try_put(const char *path, const char *text)
+bool folio_size_offered(size_t size)
 {
-	int fd = open(path, O_WRONLY);
-	ssize_t len = strlen(text);
-	bool ok;
+	char path[sizeof(THP) + 64];
 
-	if (fd < 0)
-		return false;
-	ok = write(fd, text, len) == len;
-	close(fd);
-	return ok;
+	if (size == page_size)
+		return true;
+	snprintf(path, sizeof(path), THP "hugepages-%zukB/enabled", size >> 10);
+	/* Large orders of shmem only have another file. */
+	return !access(path, F_OK);
 }
 
-void put(const char *path, const char *text)
+/* No kind comes twice: where pages are 64K, that is the first one. */
+bool kind_offered(const struct kind *k)
 {
-	if (!try_put(path, text))
-		die(path);
-}
-
-/* Let the page allocator hand out folios of one size only. */
-static void only_folios_of(size_t size)
-{
-	char path[sizeof(THP) + sizeof(((struct dirent *)0)->d_name) + 16];
-	DIR *dir = opendir(THP);
-	struct dirent *d;
-	unsigned long kb;
-
-	if (!dir)
-		die(THP);
-	while ((d = readdir(dir))) {
-		if (sscanf(d->d_name, "hugepages-%lukB", &kb) != 1)
-			continue;
-		snprintf(path, sizeof(path), THP "%s/enabled", d->d_name);
-		/* Large orders of shmem only have another file. */
-		if (!access(path, F_OK))
-			put(path, kb * 1024 == size ? "always" : "never");
-	}
-	closedir(dir);
+	return (k == &kinds[K_4K] || k->folio > page_size) && folio_size_offered(k->folio);
 }
 
 char *map_at(char *where, size_t size)
@@ -103,41 +82,32 @@ static void split_pmds(char *p, size_t size)
 {
 	size_t off;
 
-	for (off = 0; off < size; off += PMD) {
-		if (mprotect(p + off, PAGE, PROT_READ) ||
-		    mprotect(p + off, PAGE, PROT_READ | PROT_WRITE))
+	for (off = 0; off < size; off += pmd_size) {
+		if (mprotect(p + off, page_size, PROT_READ) ||
+		    mprotect(p + off, page_size, PROT_READ | PROT_WRITE))
 			die("mprotect");
 	}
 }
 
 char *map_kind(const struct kind *k, char *where, size_t size)
 {
+	unsigned long kb = k->folio >> 10;
 	char *p;
 	size_t i;
 
-	only_folios_of(k->folio);
+	/* Let the page allocator hand out folios of one size only. */
+	folio_sizes(&kb, 1);
 	p = map_at(where, size);
-	for (i = 0; i < size / PAGE; i++) {
+	for (i = 0; i < size / page_size; i++) {
 		*word(p, i) = i;
 		*stamp(p, i) = stamp_of(i);
 	}
 	/* khugepaged must not map by a PMD again what is split here. */
 	if (madvise(p, size, MADV_NOHUGEPAGE))
 		die("madvise");
-	if (k->folio == PMD && !k->pmd)
+	if (k->folio == pmd_size && !k->pmd)
 		split_pmds(p, size);
 	return p;
-}
-
-void pagemap(const char *p, size_t size, uint64_t *entry)
-{
-	size_t len = size / PAGE * sizeof(*entry);
-	int fd = open("/proc/self/pagemap", O_RDONLY);
-
-	if (fd < 0 ||
-	    pread(fd, entry, len, (uintptr_t)p / PAGE * sizeof(*entry)) != (ssize_t)len)
-		die("pagemap");
-	close(fd);
 }
 
 /* Kilobytes of [p, p + size) that are mapped by PMDs. */
@@ -163,19 +133,22 @@ static size_t pmd_mapped_kb(char *p, size_t size)
 /* Does a folio of exactly @n pages start at @pfn? */
 static bool folio_is(int fd, uint64_t pfn, size_t n)
 {
-	static uint64_t flags[513];
-	size_t i, len = (n + 1) * sizeof(*flags);
+	const uint64_t head = 1ULL << KPF_HEAD, tail = 1ULL << KPF_TAIL;
+	size_t i, len = (n + 1) * sizeof(uint64_t);
+	static uint64_t *flags;
 
+	if (!flags)
+		flags = malloc((pmd_size / page_size + 1) * sizeof(*flags));
 	if (pread(fd, flags, len, pfn * sizeof(*flags)) < (ssize_t)(n * sizeof(*flags)))
 		return false;
 	if (n == 1)
-		return !(flags[0] & (KPF_HEAD | KPF_TAIL));
-	if (!(flags[0] & KPF_HEAD))
+		return !(flags[0] & (head | tail));
+	if (!(flags[0] & head))
 		return false;
 	for (i = 1; i < n; i++)
-		if (!(flags[i] & KPF_TAIL))
+		if (!(flags[i] & tail))
 			return false;
-	return !(flags[n] & KPF_TAIL);
+	return !(flags[n] & tail);
 }
 
 /*
@@ -184,14 +157,14 @@ static bool folio_is(int fd, uint64_t pfn, size_t n)
  */
 size_t folios_as_asked(const struct kind *k, char *p, size_t size)
 {
-	size_t n = k->folio / PAGE, i, j, good = 0;
-	uint64_t *entry = malloc(size / PAGE * sizeof(*entry));
+	size_t n = k->folio / page_size, nr = size / page_size, i, j, good = 0;
+	uint64_t *entry = malloc(nr * sizeof(*entry));
 	int fd = open("/proc/kpageflags", O_RDONLY);
 
 	if (fd < 0 || !entry)
 		die("kpageflags");
-	pagemap(p, size, entry);
-	for (i = 0; i < size / PAGE; i += n) {
+	pagemap(getpid(), p, nr, entry);
+	for (i = 0; i < nr; i += n) {
 		uint64_t pfn = entry[i] & PM_PFN;
 
 		for (j = 0; j < n; j++)
@@ -213,45 +186,79 @@ uint64_t minor_faults(void)
 	return usage.ru_minflt;
 }
 
+static void power_off(void)
+{
+	fflush(stdout);
+	sync();
+	reboot(RB_AUTOBOOT);
+	for (;;)
+		pause();
+}
+
 static void mount_all(void)
 {
 	mkdir("/proc", 0755);
 	mkdir("/sys", 0755);
 	if (mount("proc", "/proc", "proc", 0, NULL) ||
-	    mount("sysfs", "/sys", "sysfs", 0, NULL))
-		die("mount");
+	    mount("sysfs", "/sys", "sysfs", 0, NULL)) {
+		perror("mount");
+		power_off();
+	}
 }
 
-static int run(const char *mode)
+static void prepare(void)
 {
-	if (mode && !strcmp(mode, "measure"))
-		return measure();
-	if (mode && !strncmp(mode, "check", 5))
-		return correctness(!strcmp(mode, "check-batched"));
-	puts("bench= must be measure, check or check-batched");
-	return 2;
+	if (page_size)
+		return;
+	common_init();
+	find_kinds();
+}
+
+/* In a child; @status as of waitpid(), true if it is what the work returned. */
+static bool worked(int (*work)(void), int *status)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		prepare();
+		*status = work();
+		fflush(stdout);
+		_exit(*status);
+	}
+	return waitpid(pid, status, 0) == pid && WIFEXITED(*status) && WEXITSTATUS(*status) <= 2;
+}
+
+/* Whatever becomes of the work, the machine gets its settings back. */
+static int on_a_machine(int (*work)(void))
+{
+	int status;
+
+	prepare();
+	signal(SIGINT, SIG_IGN);
+	if (!worked(work, &status))
+		status = -1;
+	folio_sizes_restore();
+	return status != 0;
 }
 
 /*
- * The work is done by a child: the kernel logs each fault of process 1, and
- * stops when that one is gone.
+ * The kernel logs each fault of process 1, and stops when that one is gone:
+ * there, too, the work is done by a child.
  */
-int main(int argc, char **argv)
+int guest_main(int (*work)(void))
 {
 	int status = 0;
-	pid_t pid;
 
+	if (getpid() != 1)
+		return on_a_machine(work);
+	in_guest = true;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
-	put(THP "enabled", "always");
-	pid = fork();
-	if (!pid) {
-		status = run(getenv("bench"));
-		fflush(stdout);
-		_exit(status);
-	}
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		die("the program was killed");
-	printf("GUEST DONE: %d\n", WEXITSTATUS(status));
+	if (worked(work, &status))
+		printf("GUEST DONE: %d\n", WEXITSTATUS(status));
+	else
+		printf("GUEST FAILED: the program gave up\n");
 	power_off();
+	return status;
 }

@@ -7,6 +7,10 @@
 BUILDS=${BUILDS:-bench}
 CONFIG_EXTRA=${CONFIG_EXTRA:-}
 BOOT_TIMEOUT=${BOOT_TIMEOUT:-900}
+COMPILER=gcc
+# Newer trees have no such choice; what they do instead is theirs to answer for.
+# shellcheck disable=SC2034	# for those who source this
+BENCH_OPTIONAL="PREEMPT_NONE ARM64_USE_LSE_ATOMICS PROC_SYSCTL"
 
 # machine ARCH: what differs between the machines, in Debian's names.
 machine()
@@ -26,12 +30,47 @@ machine()
 	esac
 }
 
+# gcc has a name for each machine, clang is all of them.
+compiler()
+{
+	[ "$COMPILER" = clang ] && echo clang || echo "${CROSS}gcc"
+}
+
 check_tree()
 {
 	[ -f "$1/mm/mprotect.c" ] || die "$E_USAGE" "not a kernel tree: $1"
 	if [ -e "$1/.config" ] || [ -d "$1/include/generated" ]; then
 		die "$E_TREE" "$1 was built in place; run make mrproper there first"
 	fi
+}
+
+# The trees to compare, from the environment or as the other targets left them:
+# sets TREES, and NAMES, which are theirs but never equal.
+find_trees()
+{
+	local tree name
+
+	read -ra TREES <<<"${KDIRS:-}"
+	if [ ${#TREES[@]} = 0 ]; then
+		[ -n "${BEFORE:-}" ] || BEFORE=$("$TOP/scripts/fetch" 6.12 | tail -n 1)
+		if [ -z "${AFTER:-}" ]; then
+			AFTER=$CACHE/trees/linux-6.12-batched
+			[ -d "$AFTER" ] || "$TOP/scripts/apply"
+		fi
+		TREES=("$BEFORE" "$AFTER")
+	fi
+	[ ${#TREES[@]} -ge 2 ] || die "$E_USAGE" "nothing to compare ${TREES[0]} with"
+	# In quotes no shell has expanded them.
+	TREES=("${TREES[@]/#\~\//$HOME/}")
+	NAMES=()
+	for tree in "${TREES[@]}"; do
+		check_tree "$tree"
+		name=$(basename "$tree")
+		while [[ " ${NAMES[*]} " = *" $name "* ]]; do
+			name+=-too
+		done
+		NAMES+=("$name")
+	done
 }
 
 # What decides about the kernel's code, without reading the whole tree.
@@ -43,7 +82,15 @@ tree_id()
 
 kernel_id()
 {
-	{ tree_id "$1"; cat "$2"; "${CROSS}gcc" --version; } | sha256sum | cut -c 1-16
+	{ tree_id "$1"; cat "$2"; "$(compiler)" --version; } | sha256sum | cut -c 1-16
+}
+
+# fragments ARCH TREE: sets FRAGMENTS, the configuration of the measured kernel.
+fragments()
+{
+	FRAGMENTS=("$TOP/bench/common.config" "$TOP/bench/$1.config")
+	grep -q '^config PROC_SYSCTL' "$2/fs/proc/Kconfig" ||
+		FRAGMENTS+=("$TOP/bench/newer.config")
 }
 
 # Later fragments win; each symbol once.
@@ -53,12 +100,15 @@ merge_config()
 		END { for (name in line) print line[name] }' "$@" | sort
 }
 
-# A line that Kconfig dropped would make the results mean something else.
+# A line that Kconfig dropped would make the results mean something else, unless
+# it is about one of CONFIG_OPTIONAL: what not every tree has.
 config_holds()
 {
-	local line status=0
+	local line status=0 symbol
 
 	while read -r line; do
+		symbol=${line#\# } symbol=${symbol#CONFIG_}
+		[[ " ${CONFIG_OPTIONAL:-} " != *" ${symbol%%[= ]*} "* ]] || continue
 		case $line in
 		'# CONFIG_'*)
 			line=${line#\# } line=${line%% *}
@@ -73,8 +123,9 @@ config_holds()
 # kmake_args TREE BUILD_DIR: sets KMAKE, the same for every build.
 kmake_args()
 {
-	local cc=${CROSS}gcc
+	local cc
 
+	cc=$(compiler)
 	! command -v ccache >/dev/null || cc="ccache $cc"
 	KMAKE=(make -C "$1" O="$2" ARCH="$KARCH" CC="$cc" -j "$J")
 	[ -z "$CROSS" ] || KMAKE+=(CROSS_COMPILE="$CROSS")
