@@ -517,6 +517,52 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 	return nr;
 }
 
+static __always_inline modprot_t modprot_of(struct vm_area_struct *vma,
+					    unsigned long cp_flags)
+{
+	modprot_t flags = MODPROT_NONE;
+
+	if (cp_flags & MM_CP_UFFD_WP)
+		flags |= MODPROT_UFFD_WP;
+	if (cp_flags & MM_CP_UFFD_WP_RESOLVE)
+		flags |= MODPROT_UFFD_WP_RESOLVE;
+	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
+		flags |= modprot_upgrade(vma);
+	return flags;
+}
+
+/* One entry must not pay for what makes many of them cheap. */
+static noinline __maybe_unused unsigned int
+change_one_present_pte(struct mmu_gather *tlb, struct vm_area_struct *vma,
+		       unsigned long addr, pte_t *ptep, pgprot_t newprot,
+		       unsigned long cp_flags)
+{
+	modprot_t flags = modprot_of(vma, cp_flags);
+	pte_t old_pte, new_pte;
+
+	if (flags & MODPROT_MKWRITE) {
+		struct anon_cursor cur;
+
+		anon_cursor_lookup(&cur, vma, addr, ptep_peek(ptep));
+		if (!cur.page || !page_is_exclusive(cur.page))
+			flags &= ~MODPROT_MKWRITE;
+	}
+	generic_modify_prot_ptes(vma, addr, ptep, 1, newprot, flags, &old_pte,
+				 &new_pte);
+	if (tlb && pte_needs_flush(old_pte, new_pte))
+		tlb_flush_pte_range(tlb, addr, PAGE_SIZE);
+	return 1;
+}
+
+static noinline __maybe_unused unsigned int
+change_many_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			 unsigned long addr, pte_t *ptep, unsigned int max_nr,
+			 pgprot_t newprot, unsigned long cp_flags)
+{
+	return tlb_modify_prot_ptes(tlb, vma, addr, ptep, max_nr, newprot,
+				    modprot_of(vma, cp_flags));
+}
+
 /**
  * change_present_ptes() - change_protection() for a run of present entries
  * @tlb: where to note what to flush; NULL if the caller flushes the range
@@ -535,21 +581,16 @@ tlb_modify_prot_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
  * Context: the page table lock is held.
  * Return: the number of entries changed, 1 to @max_nr: as many as are present.
  */
-static noinline __maybe_unused unsigned int
+static __always_inline unsigned int
 change_present_ptes(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		    unsigned long addr, pte_t *ptep, unsigned int max_nr,
 		    pgprot_t newprot, unsigned long cp_flags)
 {
-	modprot_t flags = MODPROT_NONE;
-
-	if (cp_flags & MM_CP_UFFD_WP)
-		flags |= MODPROT_UFFD_WP;
-	if (cp_flags & MM_CP_UFFD_WP_RESOLVE)
-		flags |= MODPROT_UFFD_WP_RESOLVE;
-	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
-		flags |= modprot_upgrade(vma);
-	return tlb_modify_prot_ptes(tlb, vma, addr, ptep, max_nr, newprot,
-				    flags);
+	if (max_nr == 1)
+		return change_one_present_pte(tlb, vma, addr, ptep, newprot,
+					      cp_flags);
+	return change_many_present_ptes(tlb, vma, addr, ptep, max_nr, newprot,
+					cp_flags);
 }
 
 /**
