@@ -708,6 +708,40 @@ static void pte_run_present_stops_at_table_end(struct kunit *test)
 }
 #endif
 
+#ifdef HAVE_pte_run_none
+/* Empty slots by chance, and some behind the table, which are not part of it. */
+static void pte_run_none_matches_definition(struct kunit *test)
+{
+	struct rnd_state rnd;
+	unsigned int i, nr, max_nr, want;
+
+	prandom_seed_state(&rnd, seed);
+	clear_slots();
+	for (i = 0; i < PTRS_PER_PTE; i++)
+		if (!(prandom_u32_state(&rnd) % 8))
+			map_pages(i, 1, i + 1, PLAIN);
+	fill_table();
+	for (i = 0; i < 8; i++)
+		table.ptep[PTRS_PER_PTE + i] = __pte(0);
+	for (i = 0; i < PTRS_PER_PTE; i++) {
+		if (is_present(slots + i))
+			continue;
+		max_nr = PTRS_PER_PTE - i;
+		if (prandom_u32_state(&rnd) % 4)
+			max_nr = 1 + prandom_u32_state(&rnd) % max_nr;
+		for (want = 1; want < max_nr; want++)
+			if (is_present(slots + i + want))
+				break;
+		nr = pte_run_none(table.ptep + i, max_nr);
+		if (nr != want) {
+			KUNIT_FAIL(test, "seed %u, slot %u, max %u: run of %u, want %u",
+				   seed, i, max_nr, nr, want);
+			break;
+		}
+	}
+}
+#endif
+
 #ifdef HAVE_folio_run_ptes
 /* No folio, and a small one: one entry, whatever follows. */
 static void folio_run_ptes_is_one_without_large_folio(struct kunit *test)
@@ -775,6 +809,9 @@ static struct kunit_case pte_batch_detect_cases[] = {
 #ifdef HAVE_pte_run_present
 	KUNIT_CASE_PARAM(pte_run_present_matches_definition, order_gen_params),
 	KUNIT_CASE(pte_run_present_stops_at_table_end),
+#endif
+#ifdef HAVE_pte_run_none
+	KUNIT_CASE(pte_run_none_matches_definition),
 #endif
 #ifdef HAVE_folio_run_ptes
 	KUNIT_CASE(folio_run_ptes_is_one_without_large_folio),

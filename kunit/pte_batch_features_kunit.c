@@ -54,6 +54,7 @@ static const struct feature features[] = {
 	FEATURE(set_access_flags_ptes),
 	FEATURE(pte_run_present),
 	FEATURE(flush_tlb_local_ptes),
+	FEATURE(ptep_peek),
 	FEATURE(tlb_modify_prot_run),
 };
 
@@ -72,7 +73,8 @@ static const char *const overridden[] = {
 	"flush_tlb_local_ptes",
 #endif
 #ifdef CONFIG_ARM64_CONTPTE
-	"modify_prot_ptes", "set_access_flags_ptes", "tlb_modify_prot_run",
+	"modify_prot_ptes", "set_access_flags_ptes", "ptep_peek",
+	"tlb_modify_prot_run",
 #endif
 #ifdef CONFIG_PPC_BOOK3S_64
 	"modify_prot_commit_ptes", "modify_prot_ptes", "set_access_flags_ptes",

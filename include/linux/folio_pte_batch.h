@@ -39,10 +39,21 @@ struct modprot_kind {
 #define _LINUX_FOLIO_PTE_BATCH_ARCH
 #include <asm/pgtable_batch.h>
 
-/* An entry of which neither accessed nor dirty is asked. */
 #ifndef ptep_peek
 #define ptep_peek ptep_get
 #endif
+
+/**
+ * ptep_peek() - read an entry of which neither accessed nor dirty is asked
+ * @ptep: page table pointer of the entry
+ *
+ * Where several entries are one to the hardware, ptep_get() collects those two
+ * bits from all of them: the dearest part of looking at an entry.
+ *
+ * Context: the page table lock is held.
+ * Return: the entry; its accessed and dirty bits mean nothing.
+ */
+pte_t ptep_peek(pte_t *ptep);
 
 #ifndef flush_tlb_local_ptes
 static inline void flush_tlb_local_ptes(struct vm_area_struct *vma,
@@ -196,6 +207,25 @@ static inline unsigned int folio_pte_batch(struct folio *folio, pte_t *ptep,
  * Return: the number of entries, 1 to @max_nr.
  */
 int swap_pte_batch(pte_t *start_ptep, int max_nr, pte_t pte);
+
+/**
+ * pte_run_none() - find how far entries are none
+ * @ptep: page table pointer of the first entry, which is none
+ * @max_nr: number of entries that may be looked at, within one page table
+ *
+ * PTE bits that may differ inside the range: none, there are no bits.
+ *
+ * Context: the page table lock is held.
+ * Return: the number of entries, 1 to @max_nr.
+ */
+static inline unsigned int pte_run_none(pte_t *ptep, unsigned int max_nr)
+{
+	unsigned int nr = 1;
+
+	while (nr < max_nr && pte_none(ptep_get(ptep + nr)))
+		nr++;
+	return nr;
+}
 
 /**
  * folio_run_ptes() - how many entries one decision about a folio is good for

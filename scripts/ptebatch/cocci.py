@@ -33,6 +33,7 @@ class Rule:
     target: str
     functions: tuple[str, ...]
     optional: bool = False  # a tree without the function has nothing to mend
+    extra: bool = False  # where the shape is another, the tree does without it
 
 
 @dataclass
@@ -195,6 +196,8 @@ def _rewrite(rule: Rule, text: str) -> Outcome:
         if not before.report.opportunity:
             if before.report.already and not before.absent:
                 return Outcome(None, before.report.already)
+            if rule.extra and not before.absent:
+                return Outcome(None, [f"{rule.target}: not for this tree: {rule.path}"])
             _refuse_shape(rule, text, before)
         _spatch(path, rule.target, cwd, "-D", "patch", "--in-place")
         once = work.read_bytes().decode("latin-1")

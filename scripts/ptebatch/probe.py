@@ -61,7 +61,7 @@ def _caller(tree: Tree, rule: Rule) -> tuple[str, list[str]]:
 
 
 def _callers(tree: Tree) -> dict[str, int]:
-    rules = [rule for one in steps() for rule in one.rules if not one.needs or (tree.root / one.needs).is_dir()]
+    rules = [rule for one in steps() for rule in one.rules if not rule.extra and (not one.needs or (tree.root / one.needs).is_dir())]
     with ThreadPoolExecutor(max_workers=2) as pool, alive("spatch"):
         verdicts = list(pool.map(lambda rule: _caller(tree, rule), rules))
     count: dict[str, int] = {}

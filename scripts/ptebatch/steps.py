@@ -79,6 +79,7 @@ def steps() -> tuple[Step, ...]:
             "mprotect",
             rules=(
                 Rule("coccinelle/mprotect/change_pte_range.cocci", "mm/mprotect.c", ("change_pte_range",)),
+                Rule("coccinelle/mprotect/none_runs.cocci", "mm/mprotect.c", ("change_pte_range",), extra=True),
             ),
         ),
         Step(

@@ -240,7 +240,12 @@ static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
 #ifdef CONFIG_ARM64_CONTPTE
 
 /* Without a look at the other entries of a block. */
-#define ptep_peek __ptep_get
+static __always_inline pte_t arm64_ptep_peek(pte_t *ptep)
+{
+	return __ptep_get(ptep);
+}
+
+#define ptep_peek arm64_ptep_peek
 
 static __always_inline unsigned int
 generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,

@@ -37,6 +37,13 @@ static inline pte_t ptep_get(pte_t *ptep)
 #define ptep_get ptep_get
 #endif
 
+#ifndef pte_none
+static inline int pte_none(pte_t pte)
+{
+	return !pte_val(pte);
+}
+#endif
+
 #ifndef pte_same
 static inline int pte_same(pte_t a, pte_t b)
 {
