@@ -718,7 +718,7 @@ static inline bool window_has_ptes(const struct folio_window *win,
 	bool mapped = false;
 
 	for (i = 0; i < win->nr; i++) {
-		pte_t pte = ptep_get(win->ptep + i);
+		pte_t pte = ptep_peek(win->ptep + i);
 
 		if (!mapped || !pte_same(pte, pte_next_pfn(last)))
 			mapped = window_maps(pte, pfn + i);
@@ -791,9 +791,12 @@ static inline void window_reuse(const struct folio_window *win,
 	pte_t last = __pte(0);
 
 	for (i = 0; i < win->nr; i++) {
-		pte_t pte = ptep_get(win->ptep + i);
+		pte_t pte = ptep_peek(win->ptep + i);
 
-		/* Like the one before, but for the frame: the same answers. */
+		/*
+		 * Like the one before, but for the frame: the same answers.
+		 * Of exclusive anonymous pages neither asks for dirty.
+		 */
 		if (!mapped || !pte_same(pte, pte_next_pfn(last))) {
 			mapped = window_maps(pte, pfn + i);
 			write = mapped && !pte_write(pte) &&

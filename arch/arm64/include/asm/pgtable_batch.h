@@ -108,6 +108,72 @@ static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 
 #ifdef CONFIG_ARM64_CONTPTE
 
+/* All but the output address. */
+#ifdef CONFIG_ARM64_PA_BITS_52
+#define ARM64_PTE_FLAGS		(~(PTE_ADDR_LOW | PTE_ADDR_HIGH))
+#else
+#define ARM64_PTE_FLAGS		(~PTE_ADDR_LOW)
+#endif
+
+/* Page table checking wants to see every entry go and come. */
+static __always_inline bool arm64_ptes_need_hooks(void)
+{
+#ifdef CONFIG_PAGE_TABLE_CHECK
+	return !static_branch_likely(&page_table_check_disabled);
+#else
+	return false;
+#endif
+}
+
+/*
+ * Can the hardware still change this entry? It sets the access flag of valid
+ * entries, and takes read-only out of those that have DBM (PTE_WRITE) set, by
+ * an atomic update of what is in memory (Arm ARM DDI 0487, D8.5 "Hardware
+ * management of the Access flag" and "of dirty state").
+ */
+static __always_inline bool arm64_pte_is_stable(pteval_t val)
+{
+	const pteval_t dbm = PTE_WRITE | PTE_RDONLY;
+
+	return !(val & PTE_VALID) || ((val & PTE_AF) && (val & dbm) != dbm);
+}
+
+/* Safe without the barriers of kernel mappings: a user's can be faulted in. */
+static __always_inline void arm64_pte_store(pte_t *ptep, pteval_t val)
+{
+	WRITE_ONCE(*ptep, __pte(val));
+}
+
+/* How many of the @nr entries have the flags of @old, which the first has? */
+static __always_inline unsigned int arm64_ptes_alike(pte_t *ptep,
+						     unsigned int nr,
+						     pteval_t old)
+{
+	unsigned int i;
+
+	for (i = 1; i < nr; i++)
+		if ((pte_val(__ptep_get(ptep + i)) ^ old) & ARM64_PTE_FLAGS)
+			break;
+	return i;
+}
+
+/*
+ * Rewrite a whole block of entries alike that the hardware has nothing left to
+ * change in. Only for what may change in place; false if it is not such a block.
+ */
+static __always_inline bool arm64_block_change(pte_t *ptep, pteval_t old,
+					       pteval_t change)
+{
+	unsigned int i;
+
+	if (!arm64_pte_is_stable(old) ||
+	    arm64_ptes_alike(ptep, CONT_PTES, old) < CONT_PTES)
+		return false;
+	for (i = 0; i < CONT_PTES; i++)
+		arm64_pte_store(ptep + i, pte_val(__ptep_get(ptep + i)) ^ change);
+	return true;
+}
+
 /*
  * A block is handled in one go. The first entry's raw value tells whether it
  * belongs to one, so that an entry of a small folio is not gathered.
@@ -135,10 +201,17 @@ static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
 						unsigned long addr,
 						pte_t *ptep, saf_t flags)
 {
-	pte_t entry = saf_pte(vma, ptep_get(ptep), flags);
-	bool changed = false;
+	const pte_t pte = __ptep_get(ptep);
+	pte_t entry = saf_pte(vma, pte, flags);
+	bool changed = pte_val(pte) != pte_val(entry);
 	unsigned int i;
 
+	if (!arm64_ptes_need_hooks() &&
+	    arm64_block_change(ptep, pte_val(pte), pte_val(pte) ^ pte_val(entry)))
+		return changed;
+
+	entry = saf_pte(vma, ptep_get(ptep), flags);
+	changed = false;
 	/*
 	 * Each raw entry is compared, not the gathered one: a walker that looks
 	 * at single descriptors (an SMMU without HTTU) faults for ever on one
@@ -254,36 +327,6 @@ generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
 			    struct modprot_kind *kind,
 			    struct modprot_kind *other);
 
-/* All but the output address. */
-#ifdef CONFIG_ARM64_PA_BITS_52
-#define ARM64_PTE_FLAGS		(~(PTE_ADDR_LOW | PTE_ADDR_HIGH))
-#else
-#define ARM64_PTE_FLAGS		(~PTE_ADDR_LOW)
-#endif
-
-/* Page table checking wants to see every entry go and come. */
-static __always_inline bool arm64_ptes_need_hooks(void)
-{
-#ifdef CONFIG_PAGE_TABLE_CHECK
-	return !static_branch_likely(&page_table_check_disabled);
-#else
-	return false;
-#endif
-}
-
-/*
- * Can the hardware still change this entry? It sets the access flag of valid
- * entries, and takes read-only out of those that have DBM (PTE_WRITE) set, by
- * an atomic update of what is in memory (Arm ARM DDI 0487, D8.5 "Hardware
- * management of the Access flag" and "of dirty state").
- */
-static __always_inline bool arm64_pte_is_stable(pteval_t val)
-{
-	const pteval_t dbm = PTE_WRITE | PTE_RDONLY;
-
-	return !(val & PTE_VALID) || ((val & PTE_AF) && (val & dbm) != dbm);
-}
-
 /*
  * May an entry like @old become @new without being cleared in between? Rights
  * may change in place (Arm ARM DDI 0487, D8.16.1 lists what may not), the
@@ -316,25 +359,6 @@ static noinline void arm64_modprot_think(struct modprot_kind *kind,
 	kind->in_place = arm64_modprot_in_place(kind->old_pte, kind->new_pte);
 }
 
-/* Safe without the barriers of kernel mappings: a user's can be faulted in. */
-static __always_inline void arm64_pte_store(pte_t *ptep, pteval_t val)
-{
-	WRITE_ONCE(*ptep, __pte(val));
-}
-
-/* Of the entries in [@nr], how many have the flags of @old? */
-static __always_inline unsigned int arm64_ptes_alike(pte_t *ptep,
-						     unsigned int nr,
-						     pteval_t old)
-{
-	unsigned int i;
-
-	for (i = 1; i < nr; i++)
-		if ((pte_val(__ptep_get(ptep + i)) ^ old) & ARM64_PTE_FLAGS)
-			break;
-	return i;
-}
-
 /*
  * Change the @nr entries alike, with as many of the following as are: none, if
  * the hardware was faster or an entry stands for a block of which not all is
@@ -349,20 +373,15 @@ arm64_ptes_change(pte_t *ptep, unsigned int nr, const struct modprot_kind *kind)
 	const pteval_t change = old ^ pte_val(kind->new_pte);
 	unsigned int i;
 
+	if (old & PTE_CONT)
+		return nr == CONT_PTES && arm64_block_change(ptep, old, change) ?
+		       CONT_PTES : 0;
 	if (!arm64_pte_is_stable(old)) {
 		pteval_t val = pte_val(__ptep_get(ptep));
 
-		if ((old & PTE_CONT) || ((val ^ old) & ARM64_PTE_FLAGS))
+		if ((val ^ old) & ARM64_PTE_FLAGS)
 			return 0;
 		return try_cmpxchg_relaxed(&pte_val(*ptep), &val, val ^ change);
-	}
-	if (old & PTE_CONT) {
-		if (nr < CONT_PTES || arm64_ptes_alike(ptep, nr, old) < nr)
-			return 0;
-		for (i = 0; i < CONT_PTES; i++)
-			arm64_pte_store(ptep + i,
-					pte_val(__ptep_get(ptep + i)) ^ change);
-		return CONT_PTES;
 	}
 	for (i = 0; i < nr; i++) {
 		pteval_t val = pte_val(__ptep_get(ptep + i));
