@@ -223,7 +223,8 @@ class Results(unittest.TestCase):
         one = self.log("ok 1 a", "ok 2 b # SKIP no", "ok 3 own")
         self.assertEqual(ktap.differences(one, self.log("ok 1 a", "ok 2 b # SKIP x"), ("s.own",)), (["s.a", "s.b"], []))
         # One way only: not run, skipped, failed.
-        for other in ([], ["ok 1 a", "ok 2 b"], ["not ok 1 a", "ok 2 b # SKIP no"]):
+        others: list[list[str]] = [[], ["ok 1 a", "ok 2 b"], ["not ok 1 a", "ok 2 b # SKIP no"]]
+        for other in others:
             self.assertTrue(ktap.differences(one, self.log(*other), ("s.own",))[1])
 
 
