@@ -202,7 +202,9 @@ static inline bool arm64_block_set_access_flags(struct vm_area_struct *vma,
 						pte_t *ptep, saf_t flags)
 {
 	const pte_t pte = __ptep_get(ptep);
-	pte_t entry = saf_pte(vma, pte, flags);
+	/* As ptep_get() has it: dirty by the hardware is dirty by our bit too. */
+	pte_t entry = saf_pte(vma, pte_dirty(pte) ? pte_mkdirty(pte) : pte,
+			      flags);
 	bool changed = pte_val(pte) != pte_val(entry);
 	unsigned int i;
 

@@ -159,4 +159,4 @@ static void format_mode(unsigned int mode)
 #define FORMAT_FLUSHES_LOCAL	true
 
 /* The erratum changes one thing: when the range is flushed. */
-#define MODE_STRIDE(mode)	((mode) ? 5 : 1)
+#define MODE_STRIDE(mode)	((mode) ? 7 : 1)

@@ -136,5 +136,8 @@ static void format_mode(unsigned int mode)
 /* The tree's own set_ptes(), and a loop of our own that does not complain. */
 #define FORMAT_WARNS(kind)	((kind) != OP_SET && (kind) != OP_ACCESS)
 
+/* Under hash the fallback is at work, which has a backend of its own. */
+#define MODE_STRIDE(mode)	((mode) == 2 ? 5 : 1)
+
 /* Where a hash entry is, and whether there is one, is up to the CPUs. */
 #define FORMAT_ENTRY(raw)	(ppc_radix ? (raw) : (raw) & ~ppc_swab(_PAGE_HPTEFLAGS))
