@@ -17,6 +17,28 @@ virtual report
 virtual org
 virtual context
 
+@initialize:python@
+@@
+page_by_page = set()
+
+// Trees from 6.15 on reuse one page of such a folio, and then the next one: to
+// take over all of it comes first.
+@large exists@
+identifier fn;
+position q;
+@@
+fn(...)
+{
+ ... when any
+ __wp_can_reuse_large_anon_folio@q(...)
+ ... when any
+}
+
+@script:python@
+q << large.q;
+@@
+page_by_page.add(q[0].file)
+
 // The one decision to reuse an anonymous page: exclusive already, or found to
 // be so now; what it guards reuses the page of the same fault and folio.
 @done@
@@ -100,15 +122,27 @@ position site.p;
 @@
 * PageAnonExclusive(VMF->page) ||@p wp_can_reuse_anon_folio(F, V)
 
+@script:python order depends on patch && site@
+VMF << site.VMF;
+F << site.F;
+V << site.V;
+p << site.p;
+FIRST; SECOND;
+@@
+calls = ["wp_can_reuse_anon_folio(%s, %s)" % (F, V), "wp_reuse_large_folio(%s, %s)" % (VMF, F)]
+if p[0].file in page_by_page:
+	calls.reverse()
+coccinelle.FIRST, coccinelle.SECOND = map(cocci.make_expr, calls)
+
 @edit depends on patch@
-expression site.VMF, site.F, site.V;
+expression site.VMF, site.F, site.V, order.FIRST, order.SECOND;
 position site.p;
 @@
  PageAnonExclusive(VMF->page)
 - ||@p wp_can_reuse_anon_folio(F, V)
 + ||
-+ wp_can_reuse_anon_folio(F, V) ||
-+ wp_reuse_large_folio(VMF, F)
++ FIRST ||
++ SECOND
 
 @included depends on edit@
 @@

@@ -258,6 +258,8 @@ position k;
 |
  pfn_folio(pte_pfn(X@k))
 |
+ userfaultfd_rwp(...) && \(pte_uffd\|pte_uffd_wp\)(X@k)
+|
  X@k = ptep_get(...)
 )
 

@@ -45,6 +45,7 @@ identifier steps.fn, steps.N;
 expression X, C;
 pte_t *steps.P;
 position p;
+statement S;
 @@
 fn(...)
 {
@@ -52,9 +53,17 @@ fn(...)
  N = 1;
  X = ptep_get(P);
  ... when any
+(
  WARN_ON_ONCE(!pte_none(X));
  if@p (C)
   continue;
+|
+ if (pte_none(X)) {
+  if@p (C)
+   continue;
+  ...
+ } else S
+)
  ... when any
 }
 

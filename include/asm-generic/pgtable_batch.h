@@ -275,6 +275,8 @@ static __always_inline pte_t modprot_pte(struct vm_area_struct *vma, pte_t pte,
 		pte = pte_mkuffd_wp(pte);
 	else if (flags & MODPROT_UFFD_WP_RESOLVE)
 		pte = pte_clear_uffd_wp(pte);
+	if ((flags & MODPROT_UFFD_RWP) && pte_uffd_wp(pte))
+		pte = pte_modify(pte, PAGE_NONE);
 	if (flags & MODPROT_MKYOUNG)
 		pte = pte_mkyoung(pte);
 	if ((flags & (MODPROT_MKWRITE | MODPROT_MKWRITE_DIRTY)) &&

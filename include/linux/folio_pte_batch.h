@@ -313,7 +313,8 @@ anon_cursor_lookup(struct anon_cursor *cur, struct vm_area_struct *vma,
  */
 static __always_inline bool page_is_exclusive(const struct page *page)
 {
-	return test_bit(PG_anon_exclusive, &page->flags);
+	/* A number, or since 6.18 the only member of a structure. */
+	return test_bit(PG_anon_exclusive, (const unsigned long *)&page->flags);
 }
 
 /* Of the @nr pages behind @page, NULL if they are not anonymous. */
@@ -440,6 +441,17 @@ static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
 	return flags;
 }
 
+/* Trees from 7.3 on watch reads as well, by the same bit. */
+#ifdef MM_CP_UFFD_RWP
+#define MODPROT_CP_UFFD		(MM_CP_UFFD_WP | MM_CP_UFFD_RWP)
+#define MODPROT_CP_RESOLVE	(MM_CP_UFFD_WP_RESOLVE | MM_CP_UFFD_RWP_RESOLVE)
+#define modprot_rwp(vma)	userfaultfd_rwp(vma)
+#else
+#define MODPROT_CP_UFFD		MM_CP_UFFD_WP
+#define MODPROT_CP_RESOLVE	MM_CP_UFFD_WP_RESOLVE
+#define modprot_rwp(vma)	false
+#endif
+
 static __always_inline unsigned int
 generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
 			    unsigned long addr, pte_t *ptep, unsigned int nr,
@@ -552,10 +564,12 @@ static __always_inline modprot_t modprot_of(struct vm_area_struct *vma,
 {
 	modprot_t flags = MODPROT_NONE;
 
-	if (cp_flags & MM_CP_UFFD_WP)
+	if (cp_flags & MODPROT_CP_UFFD)
 		flags |= MODPROT_UFFD_WP;
-	if (cp_flags & MM_CP_UFFD_WP_RESOLVE)
+	if (cp_flags & MODPROT_CP_RESOLVE)
 		flags |= MODPROT_UFFD_WP_RESOLVE;
+	if (modprot_rwp(vma))
+		flags |= MODPROT_UFFD_RWP;
 	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
 		flags |= modprot_upgrade(vma);
 	return flags;
@@ -653,7 +667,8 @@ numa_rebuild_ptes(struct vm_fault *vmf, struct vm_area_struct *vma,
 		pte_t pte = ptep_get(ptep + nr);
 
 		if (!pte_present(pte) || !pte_protnone(pte) ||
-		    pte_pfn(pte) != pfn + nr)
+		    pte_pfn(pte) != pfn + nr ||
+		    (modprot_rwp(vma) && pte_uffd_wp(pte)))
 			break;
 	}
 

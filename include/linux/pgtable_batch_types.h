@@ -29,6 +29,12 @@ typedef int __bitwise modprot_t;
 #define MODPROT_SOFT_DIRTY_WP	((__force modprot_t)BIT(5))
 /* Writes are watched: an entry with uffd-wp refuses to be writable. */
 #define MODPROT_KEEP_UFFD_WP	((__force modprot_t)BIT(6))
+/* The uffd-wp bit stops reads as well: what has it stays PROT_NONE. */
+#ifdef CONFIG_USERFAULTFD_RWP
+#define MODPROT_UFFD_RWP	((__force modprot_t)BIT(7))
+#else
+#define MODPROT_UFFD_RWP	MODPROT_NONE
+#endif
 
 /**
  * typedef saf_t - which rights set_access_flags_ptes() adds to each entry

@@ -19,6 +19,9 @@ FALLBACKS = ("include/asm-generic/pgtable_batch.h", "include/linux/folio_pte_bat
 COMPAT = "include/linux/pgtable_batch_compat.h"
 GENERIC = ("include/linux/pgtable.h", "mm/internal.h")
 ARCHES = ("x86", "arm64", "powerpc", "um")
+# What newer trees call otherwise, and where each has a fallback for all.
+RENAMED = {"pte_uffd_wp": "pte_uffd", "pte_mkuffd_wp": "pte_mkuffd", "pte_clear_uffd_wp": "pte_clear_uffd"}
+UFFD = "include/asm-generic/pgtable_uffd.h"
 BEGIN, END = "/* present in this tree: begin */\n", "/* present in this tree: end */\n"
 
 _SPECIFIERS = {"static", "inline", "extern", "__always_inline", "noinline", "__must_check", "const"}
@@ -120,6 +123,14 @@ class Inventory:
         return found
 
 
+def _renamed(tree: Tree) -> str:
+    """Our names for what TREE calls otherwise."""
+    have = signatures((tree.read(UFFD) or b"").decode("latin-1"))
+    return "".join(
+        f"#define {ours} {theirs}\n" for ours, theirs in RENAMED.items() if theirs in have and ours not in have
+    )
+
+
 def compat(tree: Tree) -> bytes:
     """The compat header with the list of what TREE brings as inline functions."""
     text = (TOP / COMPAT).read_text()
@@ -134,4 +145,4 @@ def compat(tree: Tree) -> bytes:
         if any(found.where == "generic" and found.signature for found in inventory.find(name)):
             lines.append(f"#ifndef {name}\n#define {name} {name}\n#endif\n")
     head, _, rest = text.partition(BEGIN)
-    return (head + BEGIN + "".join(lines) + END + rest.partition(END)[2]).encode()
+    return (head + BEGIN + "".join(lines) + _renamed(tree) + END + rest.partition(END)[2]).encode()

@@ -79,6 +79,18 @@ def steps() -> tuple[Step, ...]:
             "mprotect",
             rules=(
                 Rule("coccinelle/mprotect/change_pte_range.cocci", "mm/mprotect.c", ("change_pte_range",)),
+            ),
+        ),
+        # Trees that batch already, but by folio.
+        Step(
+            "mprotect-folio",
+            rules=(
+                Rule("coccinelle/mprotect/folio_runs.cocci", "mm/mprotect.c", ("change_pte_range",), extra=True),
+            ),
+        ),
+        Step(
+            "mprotect-none",
+            rules=(
                 Rule("coccinelle/mprotect/none_runs.cocci", "mm/mprotect.c", ("change_pte_range",), extra=True),
             ),
         ),

@@ -35,6 +35,15 @@ generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 				     saf_t flags);
 
+/* Last level, on all CPUs. The same number of arguments means something else. */
+#ifdef TLBF_NOWALKCACHE
+#define arm64_flush_tlb_ptes(vma, start, end) \
+	__flush_tlb_range(vma, start, end, PAGE_SIZE, 3, TLBF_NOWALKCACHE)
+#else
+#define arm64_flush_tlb_ptes(vma, start, end) \
+	__flush_tlb_range(vma, start, end, PAGE_SIZE, true, 3)
+#endif
+
 #ifdef CONFIG_ARM64_CONTPTE
 /*
  * Will set_ptes() make a block of entries that are none yet? Then the TLB must
@@ -80,12 +89,14 @@ static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
 	    pte_user_exec(pte))
 		flush = true;
 	if (flush)
-		__flush_tlb_range(vma, addr, addr + nr * PAGE_SIZE, PAGE_SIZE,
-				  /* last_level = */ true, /* tlb_level = */ 3);
+		arm64_flush_tlb_ptes(vma, addr, addr + nr * PAGE_SIZE);
 	return pte;
 }
 
+/* A tree that has the pair keeps its own: mm/mmu.c defines it by that name. */
+#ifndef modify_prot_start_ptes
 #define modify_prot_start_ptes arm64_modify_prot_start_ptes
+#endif
 
 /*
  * The range is clear, so set_ptes() may write it, folding whole blocks again.
@@ -104,7 +115,9 @@ static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 		__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
 }
 
+#ifndef modify_prot_commit_ptes
 #define modify_prot_commit_ptes arm64_modify_prot_commit_ptes
+#endif
 
 #ifdef CONFIG_ARM64_CONTPTE
 
@@ -259,8 +272,7 @@ static inline bool arm64_set_access_flags_ptes(struct vm_area_struct *vma,
 		addr += step * PAGE_SIZE;
 	}
 	if (changed)
-		__flush_tlb_range(vma, start, end, PAGE_SIZE,
-				  /* last_level = */ true, /* tlb_level = */ 3);
+		arm64_flush_tlb_ptes(vma, start, end);
 	return changed;
 }
 
@@ -280,6 +292,15 @@ static inline bool arm64_set_access_flags_ptes(struct vm_area_struct *vma,
 #include <asm/tlb.h>
 #include <asm/tlbflush.h>
 
+#ifdef TLBF_NOBROADCAST
+static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
+					      unsigned long addr,
+					      unsigned int nr)
+{
+	__flush_tlb_range(vma, addr, addr + nr * PAGE_SIZE, PAGE_SIZE, 3,
+			  TLBF_NOWALKCACHE | TLBF_NOBROADCAST | TLBF_NONOTIFY);
+}
+#else
 /* Beyond this many pages the address space as a whole is cheaper. */
 #define ARM64_FLUSH_LOCAL_CEILING 64
 
@@ -309,6 +330,7 @@ static inline void arm64_flush_tlb_local_ptes(struct vm_area_struct *vma,
 	}
 	dsb(nsh);
 }
+#endif /* TLBF_NOBROADCAST */
 
 #define flush_tlb_local_ptes arm64_flush_tlb_local_ptes
 
