@@ -15,8 +15,11 @@
 /* Guard, table, guard; the allocator rounds up to four. */
 #define TABLE_ORDER		2
 
-/* uffd-wp was renamed once: used where the tree has the name we know. */
-#ifdef HAVE_pte_mkuffd_wp
+/*
+ * uffd-wp was renamed once: used where the tree has the name we know, or where
+ * our headers say what it is now.
+ */
+#if defined(HAVE_pte_mkuffd_wp) || defined(pte_mkuffd_wp)
 #define ENTRY_HAS_UFFD_WP	IS_ENABLED(CONFIG_HAVE_ARCH_USERFAULTFD_WP)
 
 static pte_t entry_mkuffd_wp(pte_t pte)

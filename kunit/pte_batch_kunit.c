@@ -720,6 +720,14 @@ static const struct {
 	{ VM_READ | VM_WRITE, MODPROT_MKWRITE | MODPROT_UFFD_WP |
 			      MODPROT_KEEP_UFFD_WP },
 	{ VM_NONE, MODPROT_MKWRITE },
+#ifdef CONFIG_USERFAULTFD_RWP
+	{ VM_READ, MODPROT_UFFD_RWP },
+	{ VM_READ | VM_WRITE, MODPROT_UFFD_RWP | MODPROT_MKWRITE },
+	{ VM_READ | VM_WRITE, MODPROT_UFFD_RWP | MODPROT_UFFD_WP |
+			      MODPROT_MKYOUNG | MODPROT_MKWRITE },
+	{ VM_READ | VM_WRITE, MODPROT_UFFD_RWP | MODPROT_UFFD_WP_RESOLVE |
+			      MODPROT_MKWRITE },
+#endif
 };
 
 static void note_flush(struct run *run, unsigned int i, unsigned int nr,
@@ -772,6 +780,9 @@ static pte_t modified_entry(const struct run *run, pte_t pte)
 		pte = pte_mkuffd_wp(pte);
 	else if (flags & MODPROT_UFFD_WP_RESOLVE)
 		pte = pte_clear_uffd_wp(pte);
+	/* What the bit stops is readable for nobody, and never writable. */
+	if ((flags & MODPROT_UFFD_RWP) && pte_uffd_wp(pte))
+		pte = pte_modify(pte, PAGE_NONE);
 	if (flags & MODPROT_MKYOUNG)
 		pte = pte_mkyoung(pte);
 	if (may_be_writable(pte, flags))

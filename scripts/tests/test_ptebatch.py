@@ -154,6 +154,20 @@ class Helpers(unittest.TestCase):
         two = helpers.signatures("void f(pte_t *ptep, unsigned int nr);\n")["f"]
         self.assertNotEqual(one, two)
 
+    def test_renamed(self) -> None:
+        with tempfile.TemporaryDirectory() as tmp:
+            root = Path(tmp)
+            (root / helpers.UFFD).parent.mkdir(parents=True)
+            (root / helpers.UFFD).write_text(
+                "static inline int pte_uffd(pte_t pte)\n{\n\treturn 0;\n}\n"
+                "static inline pte_t pte_mkuffd_wp(pte_t pte)\n{\n\treturn pte;\n}\n"
+            )
+            tree = mock.Mock(root=root, read=lambda name: (root / name).read_bytes() if (root / name).is_file() else None)
+            text = helpers.compat(tree).decode()
+        self.assertIn("#define pte_uffd_wp pte_uffd\n", text)
+        self.assertNotIn("pte_mkuffd_wp", text)
+        self.assertNotIn("pte_clear_uffd_wp", text)
+
     def test_contract(self) -> None:
         for name in ("set_ptes", "modify_prot_ptes", "set_access_flags_ptes", "folio_pte_batch"):
             self.assertIn(name, helpers.contract())
