@@ -445,12 +445,19 @@ static inline modprot_t modprot_upgrade(struct vm_area_struct *vma)
 #ifdef MM_CP_UFFD_RWP
 #define MODPROT_CP_UFFD		(MM_CP_UFFD_WP | MM_CP_UFFD_RWP)
 #define MODPROT_CP_RESOLVE	(MM_CP_UFFD_WP_RESOLVE | MM_CP_UFFD_RWP_RESOLVE)
-#define modprot_rwp(vma)	userfaultfd_rwp(vma)
 #else
 #define MODPROT_CP_UFFD		MM_CP_UFFD_WP
 #define MODPROT_CP_RESOLVE	MM_CP_UFFD_WP_RESOLVE
-#define modprot_rwp(vma)	false
 #endif
+
+static __always_inline bool modprot_rwp(struct vm_area_struct *vma)
+{
+#ifdef MM_CP_UFFD_RWP
+	return userfaultfd_rwp(vma);
+#else
+	return false;
+#endif
+}
 
 static __always_inline unsigned int
 generic_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
