@@ -291,12 +291,12 @@ static __always_inline u64 single_start_commit(const struct work *work,
 	return 0;
 }
 
-/* As tlb_modify_prot_ptes() calls it: the last two kinds are remembered. */
+/* As generic_tlb_modify_prot_run() calls it: the last two kinds are remembered. */
 static __always_inline u64 batched_modify(const struct work *work,
 					  unsigned long addr, pte_t *ptep,
 					  unsigned int nr)
 {
-	struct modprot_step step[2] = { };
+	struct { pte_t old_pte, new_pte; } step[2] = { };
 	unsigned int done = 0;
 	bool kind = false;
 

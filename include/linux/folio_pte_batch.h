@@ -681,7 +681,10 @@ numa_rebuild_ptes(struct vm_fault *vmf, struct vm_area_struct *vma,
 
 	if (write_upgrade)
 		flags |= modprot_upgrade(vma);
-	/* Safe because what was not accessible is in no TLB. */
+	/*
+	 * Safe because rights only grow. Who took them away flushes, as for
+	 * single entries, or has done so where that must come first.
+	 */
 	tlb_modify_prot_ptes(NULL, vma, addr, ptep, nr, vma->vm_page_prot,
 			     flags);
 	update_mmu_cache_range(vmf, vma, addr, ptep, nr);

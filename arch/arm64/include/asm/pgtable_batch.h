@@ -34,6 +34,7 @@ generic_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 			 modprot_t flags, pte_t *old_pte, pte_t *new_pte);
 static __always_inline pte_t saf_pte(struct vm_area_struct *vma, pte_t pte,
 				     saf_t flags);
+static __always_inline bool ptes_nr_is_bad(unsigned int nr);
 
 /* Last level, on all CPUs. The same number of arguments means something else. */
 #ifdef TLBF_NOWALKCACHE
@@ -81,10 +82,14 @@ static inline pte_t arm64_modify_prot_start_ptes(struct vm_area_struct *vma,
 						 unsigned long addr,
 						 pte_t *ptep, unsigned int nr)
 {
-	bool flush = arm64_ptes_will_fold(addr, ptep, nr);
-	pte_t pte = get_and_clear_full_ptes(vma->vm_mm, addr, ptep, nr,
-					    /* full = */ 0);
+	bool flush;
+	pte_t pte;
 
+	if (ptes_nr_is_bad(nr))
+		return __pte(0);
+	flush = arm64_ptes_will_fold(addr, ptep, nr);
+	pte = get_and_clear_full_ptes(vma->vm_mm, addr, ptep, nr,
+				      /* full = */ 0);
 	if (alternative_has_cap_unlikely(ARM64_WORKAROUND_2645198) &&
 	    pte_user_exec(pte))
 		flush = true;
@@ -109,6 +114,8 @@ static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 						 pte_t *ptep, pte_t old_pte,
 						 pte_t pte, unsigned int nr)
 {
+	if (ptes_nr_is_bad(nr))
+		return;
 	if (likely(pte_valid(pte) && !pte_special(pte)))
 		set_ptes(vma->vm_mm, addr, ptep, pte, nr);
 	else
@@ -172,14 +179,16 @@ static __always_inline unsigned int arm64_ptes_alike(pte_t *ptep,
 
 /*
  * Rewrite a whole block of entries alike that the hardware has nothing left to
- * change in. Only for what may change in place; false if it is not such a block.
+ * change in, neither as they are nor as they will be: it may set dirty in any of
+ * them as soon as one allows that. Only for what may change in place; false if
+ * it is not such a block.
  */
 static __always_inline bool arm64_block_change(pte_t *ptep, pteval_t old,
 					       pteval_t change)
 {
 	unsigned int i;
 
-	if (!arm64_pte_is_stable(old) ||
+	if (!arm64_pte_is_stable(old) || !arm64_pte_is_stable(old ^ change) ||
 	    arm64_ptes_alike(ptep, CONT_PTES, old) < CONT_PTES)
 		return false;
 	for (i = 0; i < CONT_PTES; i++)
@@ -203,6 +212,13 @@ arm64_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 
 	*old_pte = arm64_modify_prot_start_ptes(vma, addr, ptep, nr);
 	*new_pte = modprot_pte(vma, *old_pte, newprot, flags);
+	/*
+	 * PROT_NONE takes the contiguous bit away, and a fault may make single
+	 * entries valid before the caller flushes: the single-PTE loop, which
+	 * unfolds the block first, flushes here as well.
+	 */
+	if (!pte_valid(*new_pte))
+		arm64_flush_tlb_ptes(vma, addr, addr + nr * PAGE_SIZE);
 	arm64_modify_prot_commit_ptes(vma, addr, ptep, *old_pte, *new_pte, nr);
 	return nr;
 }
@@ -365,10 +381,12 @@ static __always_inline bool arm64_modprot_in_place(pte_t old, pte_t new)
 {
 	const pteval_t change = pte_val(old) ^ pte_val(new);
 
+	/* What is executable is synchronised with the instruction cache. */
+	if (pte_user_exec(old) || pte_user_exec(new))
+		return false;
 	if (!(change & ~(PTE_RDONLY | PTE_WRITE | PTE_DIRTY)))
 		return true;
-	return !pte_cont(old) && !pte_user_exec(old) && !pte_user_exec(new) &&
-	       !(change & PTE_ATTRINDX_MASK) &&
+	return !pte_cont(old) && !(change & PTE_ATTRINDX_MASK) &&
 	       !(pte_tagged(new) && (change & PTE_VALID));
 }
 

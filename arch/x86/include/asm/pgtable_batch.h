@@ -209,7 +209,7 @@ static inline void x86_flush_tlb_local_ptes(struct vm_area_struct *vma,
 					    unsigned long addr, unsigned int nr)
 {
 	preempt_disable();
-	/* Safe because an address space that is not loaded is not cached. */
+	/* Safe because what stays stale costs a spurious fault, and no more. */
 	if (this_cpu_read(cpu_tlbstate.loaded_mm) != vma->vm_mm)
 		goto out;
 	if (nr > X86_FLUSH_LOCAL_CEILING) {
