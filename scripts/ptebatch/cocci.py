@@ -196,7 +196,7 @@ def _rewrite(rule: Rule, text: str) -> Outcome:
         if not before.report.opportunity:
             if before.report.already and not before.absent:
                 return Outcome(None, before.report.already)
-            if rule.extra and not before.absent:
+            if rule.extra:
                 return Outcome(None, [f"{rule.target}: not for this tree: {rule.path}"])
             _refuse_shape(rule, text, before)
         _spatch(path, rule.target, cwd, "-D", "patch", "--in-place")
