@@ -248,3 +248,14 @@ type T;
 @@
  #include "internal.h"
 +#include <linux/folio_pte_batch.h>
+
+@has_include depends on edit@
+@@
+#include <linux/folio_pte_batch.h>
+
+@script:python depends on edit && !has_include@
+fn << found.fn;
+@@
+import sys
+sys.stderr.write("folio_runs: %s(): no #include \"internal.h\" to add ours to, nothing is changed\n" % fn)
+sys.exit(4)

@@ -313,7 +313,7 @@ anon_cursor_lookup(struct anon_cursor *cur, struct vm_area_struct *vma,
  */
 static __always_inline bool page_is_exclusive(const struct page *page)
 {
-	/* A number, or since 6.18 the only member of a structure. */
+	/* A number, or in newer trees a structure of that number alone. */
 	return test_bit(PG_anon_exclusive, (const unsigned long *)&page->flags);
 }
 
