@@ -11,6 +11,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/cacheflush.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/pgtable.h>
@@ -161,6 +162,30 @@ static void map_pages(unsigned int first, unsigned int nr, unsigned long pfn,
 	}
 }
 
+static bool is_present(const struct slot *slot)
+{
+	return slot->pfn != MAPS_NOTHING && slot->pfn != IS_SWAPPED;
+}
+
+/*
+ * Some slots map frames that are somebody else's.  What set_pte_at() notes on
+ * their pages, that instruction caches have been seen to, may not stay there.
+ */
+static void forget_caches(void)
+{
+#ifdef PG_dcache_clean
+	unsigned int i;
+	struct folio *folio;
+
+	for (i = 0; i < PTRS_PER_PTE; i++) {
+		if (!is_present(slots + i) || !pfn_valid(slots[i].pfn))
+			continue;
+		folio = page_folio(pfn_to_page(slots[i].pfn));
+		clear_bit(PG_dcache_clean, folio_flags(folio, 0));
+	}
+#endif
+}
+
 static void fill_table(void)
 {
 	unsigned int i;
@@ -169,6 +194,7 @@ static void fill_table(void)
 		entry_set(&env, table.ptep, i,
 			  slots[i].pfn == MAPS_NOTHING ? __pte(0) :
 							 slot_pte(slots + i));
+	forget_caches();
 	/* What any entry of an arm64 block has, they all have. */
 	for (i = 0; i < PTRS_PER_PTE; i++) {
 		pte_t pte = ptep_get(table.ptep + i);
@@ -180,11 +206,6 @@ static void fill_table(void)
 		if (pte_dirty(pte))
 			slots[i].bits |= ENTRY_DIRTY;
 	}
-}
-
-static bool is_present(const struct slot *slot)
-{
-	return slot->pfn != MAPS_NOTHING && slot->pfn != IS_SWAPPED;
 }
 
 /* How long the batch at @first is, by the definition. */

@@ -53,7 +53,7 @@ MODULE_PARM_DESC(percent, "number of tables, in percent of the default");
 #define MDT_REPORTS	3
 
 /* Frames without a struct page, for mappings of device memory. */
-#define MDT_RAW_PFN	0x1000000UL
+#define MDT_RAW_PFN	(IS_ENABLED(CONFIG_64BIT) ? 0x1000000UL : 0xf0000UL)
 
 enum mdt_map { MDT_ANON, MDT_SHMEM, MDT_FILE, MDT_MIXED, MDT_MAPS };
 
@@ -746,7 +746,9 @@ static void mdt_generate(struct mdt *m)
 	u64 key = (u64)full_name_hash(NULL, name, strlen(name)) << 32;
 	unsigned int at;
 
-	prandom_seed_state(&m->rnd, m->seed ^ hash_64(key | m->number, 64));
+	/* hash_64() has no 64 bits to give where a long has 32. */
+	key = (key | m->number) * GOLDEN_RATIO_64;
+	prandom_seed_state(&m->rnd, m->seed ^ key);
 	m->used = 0;
 	mdt_pick_vma(m);
 	mdt_pick_range(m);
