@@ -24,6 +24,19 @@ virtual context
 refused = set()
 used = set()
 silent = True
+# Mainline's functions that only its batch by folio needs: who calls them.
+calls = set()
+
+def going(file, fn):
+	"""Those that nothing calls but @fn, which will not, and others that go."""
+	here = [(caller, callee) for path, caller, callee in calls if path == file]
+	gone = { callee for caller, callee in here }
+	while True:
+		stay = { callee for caller, callee in here
+			 if callee in gone and caller not in gone | { fn } }
+		if not stay:
+			return gone
+		gone -= stay
 
 @initialize:python depends on report || org@
 @@
@@ -109,6 +122,30 @@ C << early.C;
 refused.add(p[0].file + fn)
 if not silent:
 	coccilib.report.print_report(p[0], "note: %s() keeps batches by folio because line %s sends single entries another way" % (fn, q[0].line))
+
+// A vendor's callers of what would go.
+@called depends on found exists@
+identifier H = { change_present_ptes, set_write_prot_commit_flush_ptes,
+		 commit_anon_folio_batch, page_anon_exclusive_batch,
+		 prot_commit_flush_ptes };
+position c;
+@@
+H@c(...)
+
+@script:python@
+H << called.H;
+c << called.c;
+@@
+calls.add((c[0].file, c[0].current_element, H))
+
+@script:python depends on found@
+fn << found.fn;
+p << found.p;
+@@
+if "change_present_ptes" not in going(p[0].file, fn):
+	refused.add(p[0].file + fn)
+	if not silent:
+		coccilib.report.print_report(p[0], "note: %s() keeps batches by folio because others call the tree's change_present_ptes()" % fn)
 
 @script:python ok depends on found@
 fn << found.fn;
@@ -233,12 +270,28 @@ type T;
 @@
 - T F(...) { ... }
 
-@lost depends on tree_call@
+@part depends on tree_call@
 identifier F = { set_write_prot_commit_flush_ptes, commit_anon_folio_batch,
 		 page_anon_exclusive_batch, prot_commit_flush_ptes };
 type T;
+position d;
 @@
-- T F(...) { ... }
+T F@d(...) { ... }
+
+@script:python lost@
+fn << found.fn;
+F << part.F;
+d << part.d;
+@@
+if F not in going(d[0].file, fn):
+	cocci.include_match(False)
+
+@depends on lost@
+identifier part.F;
+position part.d;
+type T;
+@@
+- T F@d(...) { ... }
 
 @included@
 @@

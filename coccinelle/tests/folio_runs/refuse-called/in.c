@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "internal.h"
+
+/* How much of a folio follows. */
+static int mprotect_folio_pte_batch(struct folio *whole, pte_t *slot, pte_t val,
+				    int most, fpb_t respect)
+{
+	return whole ? folio_pte_batch_flags(whole, NULL, slot, &val, most, respect) : 1;
+}
+
+/* Nobody else calls this one. */
+static __always_inline void prot_commit_flush_ptes(struct vm_area_struct *area,
+		unsigned long at, pte_t *slot, pte_t was, pte_t is, int many,
+		int skip, bool write, struct mmu_gather *mg)
+{
+	modify_prot_commit_ptes(area, at, slot, was, is, many);
+	if (pte_needs_flush(was, is))
+		tlb_flush_pte_range(mg, at, many * PAGE_SIZE);
+}
+
+static __always_inline void change_present_ptes(struct mmu_gather *mg,
+		struct vm_area_struct *area, unsigned long at, pte_t *slot,
+		int many, unsigned long stop, pgprot_t prot,
+		struct folio *whole, struct page *one, unsigned long what)
+{
+	pte_t was = modify_prot_start_ptes(area, at, slot, many);
+
+	prot_commit_flush_ptes(area, at, slot, was, pte_modify(was, prot), many,
+			       0, false, mg);
+}
+
+static long walk(struct mmu_gather *mg, struct vm_area_struct *area, pte_t *slot,
+		unsigned long at, unsigned long stop, pgprot_t prot, unsigned long what)
+{
+	bool hint = what & MM_CP_PROT_NUMA;
+	long hits = 0;
+	int many;
+	pte_t val;
+
+	do {
+		many = 1;
+		val = ptep_get(slot);
+		if (pte_present(val)) {
+			const fpb_t respect = FPB_RESPECT_SOFT_DIRTY | FPB_RESPECT_WRITE;
+			int most = (stop - at) >> PAGE_SHIFT;
+			struct folio *whole = NULL;
+			struct page *one;
+
+			/* Nothing to do. */
+			if (hint && pte_protnone(val))
+				continue;
+
+			one = vm_normal_page(area, at, val);
+			if (one)
+				whole = page_folio(one);
+
+			/* Left where it is. */
+			if (hint && !folio_can_move(whole, area)) {
+				many = mprotect_folio_pte_batch(whole, slot, val, most, 0);
+				continue;
+			}
+
+			many = mprotect_folio_pte_batch(whole, slot, val, most, respect);
+			if (many == 1) {
+				change_present_ptes(mg, area, at, slot, 1, stop,
+						    prot, whole, one, what);
+			} else {
+				change_present_ptes(mg, area, at, slot, many, stop,
+						    prot, whole, one, what);
+			}
+			hits += many;
+		}
+	} while (slot += many, at += many * PAGE_SIZE, at != stop);
+	return hits;
+}
+
+/* A vendor's own use of the batch by folio. */
+void vendor_seal(struct mmu_gather *mg, struct vm_area_struct *area,
+		 unsigned long at, pte_t *slot, pgprot_t prot)
+{
+	change_present_ptes(mg, area, at, slot, 1, at + PAGE_SIZE, prot, NULL,
+			    NULL, 0);
+}
