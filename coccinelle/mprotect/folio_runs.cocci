@@ -278,20 +278,20 @@ position d;
 @@
 T F@d(...) { ... }
 
+// Not by include_match(): with the last match would go that edit ever matched.
 @script:python lost@
 fn << found.fn;
 F << part.F;
 d << part.d;
+H;
 @@
-if F not in going(d[0].file, fn):
-	cocci.include_match(False)
+coccinelle.H = cocci.make_ident(F if F in going(d[0].file, fn) else "cocci_stays")
 
 @depends on lost@
-identifier part.F;
-position part.d;
+identifier lost.H;
 type T;
 @@
-- T F@d(...) { ... }
+- T H(...) { ... }
 
 @included@
 @@

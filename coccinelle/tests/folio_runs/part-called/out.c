@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "internal.h"
+#include <linux/folio_pte_batch.h>
 
 /* How much of a folio follows. */
 static int mprotect_folio_pte_batch(struct folio *whole, pte_t *slot, pte_t val,
