@@ -21,6 +21,7 @@ typedef unsigned long u64;
 #undef __always_inline
 #define __always_inline		inline __attribute__((__always_inline__))
 #define noinline		__attribute__((__noinline__))
+#define __flatten		__attribute__((__flatten__))
 #define __maybe_unused		__attribute__((__unused__))
 
 /* An option is given as -DCONFIG_NAME=1, or not at all. */
