@@ -167,6 +167,7 @@ void mmu_start(const struct hw *hw);
 void mmu_warm(unsigned int slot, unsigned int nr);
 void mmu_before(const u64 *cell);
 void mmu_after(const u64 *cell, u64 old, u64 new);
+void mmu_sync(const u64 *cell);
 void mmu_wait(u64 *cell);
 void mmu_pause(void);
 void mmu_drain(void);
@@ -254,6 +255,17 @@ static inline u64 cell_change(u64 *cell, u64 clear, u64 set)
 	if (mmu_watched)
 		mmu_after(cell, old, new);
 	return old;
+}
+
+/*
+ * The loops of a tree's own helpers look at the end only after the first entry:
+ * for none they would go on and on.
+ */
+static inline bool mmu_endless(unsigned int nr)
+{
+	if (!nr)
+		mmu.bad = "a loop over no entries came to no end";
+	return !nr;
 }
 
 /**

@@ -271,6 +271,18 @@ void mmu_after(const u64 *cell, u64 old, u64 new)
 }
 
 /**
+ * mmu_sync() - the instruction cache is made to forget what a page had
+ * @cell: the entry that is to map the page
+ */
+void mmu_sync(const u64 *cell)
+{
+	unsigned int slot;
+
+	if (mmu_slot(cell, &slot))
+		mmu.synced[slot] = true;
+}
+
+/**
  * mmu_wait() - the helper waits for an entry that somebody holds
  * @cell: the entry
  */

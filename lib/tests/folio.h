@@ -224,7 +224,7 @@ static unsigned int oracle_protect(unsigned int slot, unsigned int max,
 
 static void protect_save(struct outcome *outcome)
 {
-	memcpy(outcome->table, mmu_table, sizeof(outcome->table));
+	outcome_save(outcome);
 	outcome->tlb = run_tlb;
 	memset(&run_tlb, 0, sizeof(run_tlb));
 }

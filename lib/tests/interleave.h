@@ -242,9 +242,9 @@ static void serial_all(void)
 
 static void event_say(char *text, size_t size, const struct mmu_event *event)
 {
-	snprintf(text, size, "CPU %u %s page %u%s at %u", event->cpu,
+	snprintf(text, size, "CPU %u %s page %u%s at %u, noted %u on", event->cpu,
 		 event->write ? "writes" : "reads", event->slot,
-		 event->walk ? "" : " by its TLB", event->at);
+		 event->walk ? "" : " by its TLB", event->at, event->spot);
 }
 
 static const char *scene_say(const char *why)
