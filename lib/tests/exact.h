@@ -182,7 +182,7 @@ static const char *test_exhaustive_modprot(void)
 	run_prepare();
 	for (p = 0; p < ARRAY_SIZE(prots); p++) {
 		op.prot = prots[p];
-		for (op.flags = 0; !why && op.flags < 128; op.flags++) {
+		for (op.flags = 0; !why && op.flags <= MODPROT_ALL; op.flags++) {
 			if (!flags_distinct(op.flags))
 				continue;
 			op.reuse = !op.reuse;
@@ -197,14 +197,15 @@ static const char *test_exhaustive_modprot(void)
 /* Runs of one and two: every number that flags can be. */
 static const char *test_exhaustive_flags(void)
 {
+	const unsigned int all = MODPROT_ALL + 1;
 	unsigned int p, f, pick[RUN_MAX];
 	struct op op = { .kind = OP_MODPROT };
 	const char *why = NULL;
 
 	run_prepare();
-	for (p = 0; p < ARRAY_SIZE(prots) * 128; p++) {
-		op.prot = prots[p / 128];
-		op.flags = p % 128;
+	for (p = 0; p < ARRAY_SIZE(prots) * all; p++) {
+		op.prot = prots[p / all];
+		op.flags = p % all;
 		run_expect(&op);
 		for (f = 0; !why && f < nr_status * (nr_status + 1); f++) {
 			if (skipped())

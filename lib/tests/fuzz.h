@@ -26,7 +26,7 @@ static struct op fuzz_op(const struct fuzz *fuzz)
 	struct op op = {
 		.kind = fuzz->kind % OP_KINDS,
 		.prot = prots[fuzz->prot % ARRAY_SIZE(prots)],
-		.flags = fuzz->flags & 0x7f,
+		.flags = fuzz->flags & MODPROT_ALL,
 		.reuse = fuzz->prot & 0x80,
 	};
 

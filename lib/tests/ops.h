@@ -64,6 +64,9 @@ static bool op_bears_trust(const struct op *op)
 /* Called before each entry of the dumb loop: there, an entry is one step. */
 static void (*single_step)(unsigned int i);
 
+/* Every flag of modify_prot_ptes() that this tree has. */
+#define MODPROT_ALL		(0x7f | MODPROT_UFFD_RWP)
+
 static inline unsigned long slot_addr(unsigned int slot)
 {
 	return HOST_BASE + slot * PAGE_SIZE;
@@ -116,6 +119,9 @@ static pte_t oracle_modify(pte_t pte, pgprot_t prot, int flags)
 	if ((flags & (MODPROT_UFFD_WP | MODPROT_UFFD_WP_RESOLVE)) ==
 	    MODPROT_UFFD_WP_RESOLVE)
 		pte = pte_clear_uffd_wp(pte);
+	/* Who stops reads, stops them until the bit goes. */
+	if (flags & MODPROT_UFFD_RWP && pte_uffd_wp(pte))
+		pte = pte_modify(pte, PAGE_NONE);
 	if (flags & MODPROT_MKYOUNG)
 		pte = pte_mkyoung(pte);
 	return oracle_modify_write(pte, flags);

@@ -354,7 +354,7 @@ static struct op random_op(enum op_kind kind)
 	};
 
 	if (op_is_modprot(&op))
-		op.flags = host_random() & 0x7f;
+		op.flags = host_random() & MODPROT_ALL;
 	else if (kind == OP_ACCESS)
 		op.flags = host_random() & 7;
 	else if (kind == OP_CYDP)
