@@ -32,14 +32,17 @@ static void part_run(const struct part *part)
 	at_start = initial;
 }
 
+/* The table, and the accesses of CPUs that were chosen. */
 static void pair_prepare(const struct part *pair)
 {
+	const unsigned int nr_events = mmu.nr_events;
+
 	single_step = NULL;
 	table_load(initial);
 	mmu_start(&hw);
+	mmu.nr_events = nr_events;
 	mmu.trusting = op_bears_trust(&pair[0].op) && op_bears_trust(&pair[1].op);
 	mmu_warm(0, HOST_SLOTS);
-	random_events(pair->slot, pair->nr);
 	memset(&run_tlb, 0, sizeof(run_tlb));
 }
 
@@ -53,7 +56,7 @@ static const char *pair_say(const char *why, const struct part *pair)
 			pair[1].single ? " singly" : "");
 }
 
-static const char *pair_run(const struct part *pair)
+static const char *pair_try(const struct part *pair)
 {
 	const char *why;
 
@@ -63,7 +66,6 @@ static const char *pair_run(const struct part *pair)
 	part_run(&pair[1]);
 	mmu_watched = false;
 	mmu_drain();
-	host_cases++;
 	why = mmu.bad;
 	caller_flush(&pair[0].op, pair[0].slot, pair[0].nr, &run_tlb);
 	caller_flush(&pair[1].op, pair[1].slot, pair[1].nr, &run_tlb);
@@ -73,7 +75,29 @@ static const char *pair_run(const struct part *pair)
 		why = FORMAT_BAD_TABLE(mmu_table);
 	if (!why)
 		why = random_kept(&pair[0].op, pair[0].slot, pair[0].nr);
-	return why ? pair_say(why, pair) : NULL;
+	return why;
+}
+
+/*
+ * What goes wrong with the dumb loop as well is the tree's own: powerpc's makes
+ * an entry PROT_NONE and, before the flush, valid with more rights than before.
+ */
+static const char *pair_run(const struct part *pair)
+{
+	struct part single[2] = { pair[0], pair[1] };
+	const char *why;
+	char text[96];
+
+	random_events(pair->slot, pair->nr);
+	host_cases++;
+	why = pair_try(pair);
+	if (!why)
+		return NULL;
+	snprintf(text, sizeof(text), "%s", why);
+	single[0].single = true;
+	single[1].single = true;
+	why = pair_try(single);
+	return why && !strcmp(why, text) ? NULL : pair_say(text, pair);
 }
 
 /* What keeps a page where it is, accessed and dirty included. */
