@@ -263,7 +263,7 @@ void mmu_after(const u64 *cell, u64 old, u64 new)
 	    mmu.hw->pfn(mmu.last[slot]) != mmu.hw->pfn(new))
 		mmu.bad = "the frame changed without a flush";
 	if (mmu.hw->block && !mmu.bad && mmu_breaks_late(slot, new))
-		mmu.bad = "break-before-make: a TLB holds the page as what it is no more, in a block or alone";
+		mmu.bad = "break-before-make: a TLB has the page in a block, or alone, yet";
 	if (mmu.hw->bad_store && !mmu.bad)
 		mmu.bad = mmu.hw->bad_store(mmu.last[slot], new, mmu.clean[slot]);
 	mmu.last[slot] = new;

@@ -48,7 +48,7 @@ static void pair_prepare(const struct part *pair)
 
 static const char *pair_say(const char *why, const struct part *pair)
 {
-	return host_say("%s: op %d flags %#x prot %#lx slot %u nr %u, then op %d flags %#x prot %#lx slot %u nr %u%s",
+	return host_say("%s: op %d flags %#x prot %#lx at %u+%u, then %d %#x %#lx at %u+%u%s",
 			why, pair[0].op.kind, pair[0].op.flags,
 			pgprot_val(pair[0].op.prot), pair[0].slot, pair[0].nr,
 			pair[1].op.kind, pair[1].op.flags,
