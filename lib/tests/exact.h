@@ -475,7 +475,7 @@ static void none_start_commit(const struct op *op)
 /* A range of no entries: a warning, and nothing is done. */
 static const char *test_none(void)
 {
-	unsigned int kind, due;
+	unsigned int kind;
 
 	for (kind = 0; kind < OP_KINDS; kind++) {
 		const struct op op = random_op(kind);
@@ -500,8 +500,7 @@ static const char *test_none(void)
 			return host_say("op %u: %s", kind, mmu.bad);
 		if (memcmp(initial, mmu_table, sizeof(initial)))
 			return host_say("op %u changed an entry of none", kind);
-		due = kind == OP_START_COMMIT ? 2 : FORMAT_WARNS(kind);
-		if (host_warnings < due)
+		if (!host_warnings && FORMAT_WARNS(kind))
 			return host_say("op %u did not warn", kind);
 		host_cases++;
 	}
