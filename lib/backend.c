@@ -11,6 +11,7 @@
 #include "tests/table.h"
 #include "tests/exact.h"
 #include "tests/interleave.h"
+#include "tests/pairs.h"
 #include "tests/folio.h"
 #include "tests/reuse.h"
 #include "tests/threads.h"
@@ -41,6 +42,7 @@ static const struct host_group groups[] = {
 	{ "interleave-one", test_interleave_one },
 	{ "interleave-two", test_interleave_two },
 	{ "interleave-random", test_interleave_random },
+	{ "interleave-pairs", test_interleave_pairs },
 	{ "threads", test_threads },
 	{ "detect", test_detect },
 	{ "protect", test_protect },

@@ -75,11 +75,13 @@ struct hw {
  * @rights: what it allows, 0 if there is none
  * @pfn: the frame
  * @dirty: writes go through without a look at the table
+ * @nr: pages that it was made for at once, of a block or one
  */
 struct tlb_entry {
 	unsigned int rights;
 	unsigned long pfn;
 	bool dirty;
+	unsigned short nr;
 };
 
 /**
@@ -89,6 +91,8 @@ struct tlb_entry {
  * @cpu: who accesses it
  * @write: a write
  * @walk: what the TLB has is dropped first
+ * @spot: so many entries further on in a block is the one that becomes accessed
+ *	or dirty
  */
 struct mmu_event {
 	unsigned int at;
@@ -96,6 +100,7 @@ struct mmu_event {
 	unsigned char cpu;
 	bool write;
 	bool walk;
+	unsigned char spot;
 };
 
 #define MMU_EVENTS	16
@@ -118,6 +123,8 @@ struct mmu_event {
  * @flushes: how many flush calls came
  * @flushed: slots that were flushed on all CPUs
  * @flushed_local: slots that were flushed on the first CPU alone
+ * @synced: slots whose page was synchronised with the instruction cache
+ * @trusting: walkers take the entries of a block to be alike
  * @bad: the first thing that must not happen, or NULL
  */
 struct mmu {
@@ -137,6 +144,8 @@ struct mmu {
 	unsigned int flushes;
 	bool flushed[HOST_SLOTS];
 	bool flushed_local[HOST_SLOTS];
+	bool synced[HOST_SLOTS];
+	bool trusting;
 	const char *bad;
 };
 
@@ -158,6 +167,7 @@ void mmu_start(const struct hw *hw);
 void mmu_warm(unsigned int slot, unsigned int nr);
 void mmu_before(const u64 *cell);
 void mmu_after(const u64 *cell, u64 old, u64 new);
+void mmu_sync(const u64 *cell);
 void mmu_wait(u64 *cell);
 void mmu_pause(void);
 void mmu_drain(void);
@@ -245,6 +255,17 @@ static inline u64 cell_change(u64 *cell, u64 clear, u64 set)
 	if (mmu_watched)
 		mmu_after(cell, old, new);
 	return old;
+}
+
+/*
+ * The loops of a tree's own helpers look at the end only after the first entry:
+ * for none they would go on and on.
+ */
+static inline bool mmu_endless(unsigned int nr)
+{
+	if (!nr)
+		mmu.bad = "a loop over no entries came to no end";
+	return !nr;
 }
 
 /**

@@ -55,12 +55,14 @@ void mmu_start(const struct hw *hw)
 	memset(mmu.seen, 0, sizeof(mmu.seen));
 	memset(mmu.flushed, 0, sizeof(mmu.flushed));
 	memset(mmu.flushed_local, 0, sizeof(mmu.flushed_local));
+	memset(mmu.synced, 0, sizeof(mmu.synced));
 	mmu.nr_events = 0;
 	mmu.next = 0;
 	mmu.accesses = 0;
 	mmu.pending = -1;
 	mmu.happened = 0;
 	mmu.flushes = 0;
+	mmu.trusting = false;
 	mmu.bad = NULL;
 }
 
@@ -73,6 +75,7 @@ static void tlb_fill(unsigned int cpu, unsigned int slot, u64 raw)
 			.rights = mmu.hw->rights(raw),
 			.pfn = mmu.hw->pfn(raw) + i - slot,
 			.dirty = mmu.hw->dirty(raw),
+			.nr = nr,
 		};
 }
 
@@ -134,6 +137,23 @@ void mmu_evict(const struct mmu_event *event)
 		tlb_drop(event->cpu, event->slot);
 }
 
+/*
+ * The entry in which a walker notes an access: of a block, any one. If it trusts
+ * them to be alike, it does not look at what that one allows.
+ */
+static unsigned int mmu_noted(const struct mmu_event *event)
+{
+	unsigned int first, other, nr, where;
+	u64 raw;
+
+	nr = mmu_block(event->slot, mmu_peek(event->slot), &first);
+	where = first + (event->slot - first + event->spot) % nr;
+	raw = mmu_peek(where);
+	if (mmu_block(where, raw, &other) != nr || other != first)
+		return event->slot;
+	return mmu.trusting || mmu.hw->walk(raw, event->write).ok ? where : event->slot;
+}
+
 /**
  * mmu_access() - one access by a CPU
  * @event: who, where and how
@@ -143,8 +163,10 @@ void mmu_evict(const struct mmu_event *event)
 bool mmu_access(const struct mmu_event *event)
 {
 	const unsigned int slot = event->slot;
+	unsigned int where;
 	struct hw_walk walk;
 	bool changed;
+	u64 old;
 
 	if (event->walk)
 		mmu_evict(event);
@@ -152,11 +174,15 @@ bool mmu_access(const struct mmu_event *event)
 		return true;
 	if (mmu.hw->no_walker)
 		return false;
-	walk = mmu.hw->walk(mmu_peek(slot), event->write);
-	changed = walk.raw != mmu_peek(slot);
-	if (changed)
+	old = mmu_peek(slot);
+	walk = mmu.hw->walk(old, event->write);
+	changed = walk.raw != old;
+	if (changed) {
 		mmu.seen[slot] |= event->write ? 3 : 1;
-	mmu_table[slot] = walk.raw;
+		where = mmu_noted(event);
+		mmu_table[where] = (mmu_peek(where) | (walk.raw & ~old)) &
+				   (walk.raw | ~old);
+	}
 	if (!walk.ok)
 		return changed;
 	if (mmu.hw->busy && mmu.hw->busy(walk.raw)) {
@@ -203,6 +229,20 @@ void mmu_before(const u64 *cell)
 		mmu_run(mmu.accesses++);
 }
 
+/*
+ * Does a CPU remember this page as part of a block that the entry is not of, or
+ * by itself where the entry is of one? Then the TLB may find both.
+ */
+static bool mmu_breaks_late(unsigned int slot, u64 new)
+{
+	unsigned int cpu, first, nr = mmu_block(slot, new, &first);
+
+	for (cpu = 0; cpu < HOST_CPUS; cpu++)
+		if (mmu.tlb[cpu][slot].rights && mmu.tlb[cpu][slot].nr != nr)
+			return true;
+	return false;
+}
+
 /**
  * mmu_after() - the helper has written an entry
  * @cell: the entry
@@ -222,10 +262,24 @@ void mmu_after(const u64 *cell, u64 old, u64 new)
 	if (mmu.last[slot] && !mmu.clean[slot] &&
 	    mmu.hw->pfn(mmu.last[slot]) != mmu.hw->pfn(new))
 		mmu.bad = "the frame changed without a flush";
+	if (mmu.hw->block && !mmu.bad && mmu_breaks_late(slot, new))
+		mmu.bad = "break-before-make: a TLB has the page in a block, or alone, yet";
 	if (mmu.hw->bad_store && !mmu.bad)
 		mmu.bad = mmu.hw->bad_store(mmu.last[slot], new, mmu.clean[slot]);
 	mmu.last[slot] = new;
 	mmu.clean[slot] = false;
+}
+
+/**
+ * mmu_sync() - the instruction cache is made to forget what a page had
+ * @cell: the entry that is to map the page
+ */
+void mmu_sync(const u64 *cell)
+{
+	unsigned int slot;
+
+	if (mmu_slot(cell, &slot))
+		mmu.synced[slot] = true;
 }
 
 /**

@@ -182,7 +182,7 @@ static const char *test_exhaustive_modprot(void)
 	run_prepare();
 	for (p = 0; p < ARRAY_SIZE(prots); p++) {
 		op.prot = prots[p];
-		for (op.flags = 0; !why && op.flags < 128; op.flags++) {
+		for (op.flags = 0; !why && op.flags <= MODPROT_ALL; op.flags++) {
 			if (!flags_distinct(op.flags))
 				continue;
 			op.reuse = !op.reuse;
@@ -197,14 +197,15 @@ static const char *test_exhaustive_modprot(void)
 /* Runs of one and two: every number that flags can be. */
 static const char *test_exhaustive_flags(void)
 {
+	const unsigned int all = MODPROT_ALL + 1;
 	unsigned int p, f, pick[RUN_MAX];
 	struct op op = { .kind = OP_MODPROT };
 	const char *why = NULL;
 
 	run_prepare();
-	for (p = 0; p < ARRAY_SIZE(prots) * 128; p++) {
-		op.prot = prots[p / 128];
-		op.flags = p % 128;
+	for (p = 0; p < ARRAY_SIZE(prots) * all; p++) {
+		op.prot = prots[p / all];
+		op.flags = p % all;
 		run_expect(&op);
 		for (f = 0; !why && f < nr_status * (nr_status + 1); f++) {
 			if (skipped())
@@ -461,6 +462,16 @@ static const char *test_lengths(void)
 	return why;
 }
 
+/* The pair by halves: what the second one gets is a value that may be set. */
+static void none_start_commit(const struct op *op)
+{
+	const pte_t pte = raw_pte(initial[0]);
+
+	modify_prot_start_ptes(&vma, slot_addr(0), slot_ptep(0), 0);
+	modify_prot_commit_ptes(&vma, slot_addr(0), slot_ptep(0), pte,
+				pte_modify(pte, op->prot), 0);
+}
+
 /* A range of no entries: a warning, and nothing is done. */
 static const char *test_none(void)
 {
@@ -478,11 +489,15 @@ static const char *test_none(void)
 			if (modify_prot_ptes(&vma, slot_addr(0), slot_ptep(0), 0,
 					     op.prot, op.flags, &old, &new))
 				return "modify_prot_ptes() did something with nothing";
-		} else if (FORMAT_NONE(kind)) {
-			run_batched(&op, 0, 0, &run_tlb);
-		} else {
+		} else if (!FORMAT_NONE(kind)) {
 			continue;
+		} else if (kind == OP_START_COMMIT) {
+			none_start_commit(&op);
+		} else {
+			run_batched(&op, 0, 0, &run_tlb);
 		}
+		if (mmu.bad)
+			return host_say("op %u: %s", kind, mmu.bad);
 		if (memcmp(initial, mmu_table, sizeof(initial)))
 			return host_say("op %u changed an entry of none", kind);
 		if (!host_warnings && FORMAT_WARNS(kind))

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* <linux/folio_pte_batch.h>: where batches end, and what is exclusive. */
 
+/* A tree where reads are not stopped has no flags for that. */
+#ifndef MM_CP_UFFD_RWP
+#define MM_CP_UFFD_RWP		0UL
+#define MM_CP_UFFD_RWP_RESOLVE	0UL
+#endif
+
+#define CP_UFFD		(MM_CP_UFFD_WP | MM_CP_UFFD_RWP)
+#define CP_RESOLVE	(MM_CP_UFFD_WP_RESOLVE | MM_CP_UFFD_RWP_RESOLVE)
+
 /* Long runs in order that now and then have a flaw. */
 static void fill_folio_runs(void)
 {
@@ -175,6 +184,7 @@ static void random_vma(void)
 		       (host_random() % 3 ? 0 : VM_SHARED);
 	vma.soft_dirty = host_random() & 1;
 	vma.uffd_wp = host_random() & 1;
+	vma.uffd_rwp = MODPROT_UFFD_RWP && host_random() & 1;
 }
 
 /* What of the VMA decides, for one page. */
@@ -199,10 +209,12 @@ static int oracle_cp_flags(unsigned long cp_flags, unsigned int slot)
 {
 	int flags = MODPROT_NONE;
 
-	if (cp_flags & MM_CP_UFFD_WP)
+	if (cp_flags & CP_UFFD)
 		flags |= MODPROT_UFFD_WP;
-	if (cp_flags & MM_CP_UFFD_WP_RESOLVE)
+	if (cp_flags & CP_RESOLVE)
 		flags |= MODPROT_UFFD_WP_RESOLVE;
+	if (vma.uffd_rwp)
+		flags |= MODPROT_UFFD_RWP;
 	if (cp_flags & MM_CP_TRY_CHANGE_WRITABLE)
 		flags |= oracle_upgrade(slot_exclusive(slot));
 	return flags;
@@ -224,7 +236,7 @@ static unsigned int oracle_protect(unsigned int slot, unsigned int max,
 
 static void protect_save(struct outcome *outcome)
 {
-	memcpy(outcome->table, mmu_table, sizeof(outcome->table));
+	outcome_save(outcome);
 	outcome->tlb = run_tlb;
 	memset(&run_tlb, 0, sizeof(run_tlb));
 }
@@ -233,7 +245,8 @@ static const char *protect_one(void)
 {
 	const unsigned int slot = host_random() % HOST_SLOTS;
 	const unsigned int max = 1 + host_random() % (HOST_SLOTS - slot);
-	const unsigned long cp_flags = host_random() & 13;
+	const unsigned long cp_flags = host_random() &
+				       (MM_CP_TRY_CHANGE_WRITABLE | CP_UFFD | CP_RESOLVE);
 	const bool gather = host_random() % 8;
 	const struct op op = { .kind = OP_MODPROT, .flags = cp_flags,
 			       .prot = prots[host_random() % ARRAY_SIZE(prots)] };
@@ -264,6 +277,7 @@ static void vma_reset(void)
 	vma.vm_flags &= VM_SHADOW_STACK;
 	vma.soft_dirty = false;
 	vma.uffd_wp = false;
+	vma.uffd_rwp = false;
 }
 
 /* change_protection() on present entries, pages and all. */
@@ -280,6 +294,15 @@ static const char *test_protect(void)
 	return why;
 }
 
+/* Is it for NUMA hinting, and not because userfaultfd stops all access? */
+static bool slot_hints(unsigned int slot)
+{
+	const pte_t pte = slot_get(slot);
+
+	return pte_present(pte) && pte_protnone(pte) &&
+	       !(vma.uffd_rwp && pte_uffd_wp(pte));
+}
+
 /* Entries that are PROT_NONE, as far as the folio goes. */
 static unsigned int oracle_numa(const struct folio *folio, unsigned int slot,
 				unsigned int max, bool upgrade)
@@ -289,7 +312,7 @@ static unsigned int oracle_numa(const struct folio *folio, unsigned int slot,
 	unsigned int i, nr = 1;
 
 	while (nr < max && pfn + nr < folio_pfn(folio) + folio->nr &&
-	       pte_present(slot_get(slot + nr)) && pte_protnone(slot_get(slot + nr)) &&
+	       slot_hints(slot + nr) &&
 	       pte_pfn(slot_get(slot + nr)) == pfn + nr)
 		nr++;
 	for (i = 0; i < nr; i++) {

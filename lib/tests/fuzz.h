@@ -8,7 +8,7 @@
  * @flags: of the operation
  * @slot: where it starts
  * @nr: how many entries
- * @nr_events: accesses of CPUs
+ * @nr_events: accesses of CPUs, and where in a block they are noted
  * @event: their places
  */
 struct fuzz {
@@ -26,7 +26,7 @@ static struct op fuzz_op(const struct fuzz *fuzz)
 	struct op op = {
 		.kind = fuzz->kind % OP_KINDS,
 		.prot = prots[fuzz->prot % ARRAY_SIZE(prots)],
-		.flags = fuzz->flags & 0x7f,
+		.flags = fuzz->flags & MODPROT_ALL,
 		.reuse = fuzz->prot & 0x80,
 	};
 
@@ -71,6 +71,7 @@ static void fuzz_events(const struct fuzz *fuzz, unsigned int slot, unsigned int
 			.at = at, .slot = slot + (what >> 3) % nr,
 			.cpu = 1 + (what >> 2 & 1),
 			.write = what & 1, .walk = what & 2,
+			.spot = fuzz->nr_events / (MMU_EVENTS + 1),
 		};
 	}
 }
@@ -85,6 +86,7 @@ static const char *fuzz_race(const struct fuzz *fuzz, const struct op *op,
 		return NULL;
 	table_load(initial);
 	mmu_start(&hw);
+	mmu.trusting = op_bears_trust(op);
 	mmu_warm(0, HOST_SLOTS);
 	fuzz_events(fuzz, slot, nr);
 	memset(&run_tlb, 0, sizeof(run_tlb));

@@ -242,9 +242,9 @@ static void serial_all(void)
 
 static void event_say(char *text, size_t size, const struct mmu_event *event)
 {
-	snprintf(text, size, "CPU %u %s page %u%s at %u", event->cpu,
+	snprintf(text, size, "CPU %u %s page %u%s at %u, noted %u on", event->cpu,
 		 event->write ? "writes" : "reads", event->slot,
-		 event->walk ? "" : " by its TLB", event->at);
+		 event->walk ? "" : " by its TLB", event->at, event->spot);
 }
 
 static const char *scene_say(const char *why)
@@ -373,6 +373,7 @@ static bool scene_op(unsigned int number)
 	scene.op = scene_ops[number % nr];
 	scene.op.prot = prots[number / nr];
 	scene.op.reuse = true;
+	mmu.trusting = op_bears_trust(&scene.op);
 	if (scene.op.kind == OP_ACCESS && FORMAT_SAF_RACES)
 		return false;
 	if (number >= nr)
@@ -499,7 +500,12 @@ static const char *scene_runs(unsigned int nr, const char *(*events)(void))
 }
 
 #ifdef FORMAT_BLOCK
-/* One block, or a part of it: accessed and dirty are in one entry or none. */
+/*
+ * One block, or a part of it: accessed and dirty are in one entry or none; last,
+ * accessed is in all.
+ */
+#define BLOCK_KINDS 10
+
 static void block_fill(unsigned int kind)
 {
 	const u64 base = PTE_VALID | PTE_UXN | (kind & 1 ? PTE_WRITE : 0);
@@ -509,7 +515,7 @@ static void block_fill(unsigned int kind)
 	for (i = 0; i < CONT_PTES; i++) {
 		u64 bits = base | PTE_CONT | PTE_RDONLY;
 
-		if (kind & 2 && i == 5)
+		if (kind & 8 || (kind & 2 && i == 5))
 			bits |= PTE_AF;
 		if (kind & 4 && i == 9)
 			bits = kind & 1 ? bits & ~PTE_RDONLY : bits | PTE_DIRTY;
@@ -520,7 +526,8 @@ static void block_fill(unsigned int kind)
 static const char *block_events(unsigned int nr_events)
 {
 	static const unsigned char places[] = { 0, 3, 15 };
-	const unsigned int nr = 12, all = nr_events > 1 ? nr * nr : nr;
+	const unsigned int nr = 4 * ARRAY_SIZE(places);
+	const unsigned int all = nr_events > 1 ? nr * nr : 2 * nr;
 	const char *why = NULL;
 	unsigned int e;
 
@@ -530,8 +537,10 @@ static const char *block_events(unsigned int nr_events)
 			continue;
 		scene.event[0] = scene_event(e % 4, places[e % nr / 4], 1);
 		scene.event[0].slot = 96 + places[e % nr / 4];
+		/* In the entry itself, or in one of the range that is another. */
+		scene.event[0].spot = nr_events > 1 ? host_random() & 15 : e / nr * 4;
 		scene.event[1] = scene_event(e / nr % 4, 0, 2);
-		scene.event[1].slot = 96 + places[e / nr / 4];
+		scene.event[1].slot = 96 + places[e / nr / 4 % ARRAY_SIZE(places)];
 		why = scene_all();
 	}
 	return why;
@@ -548,12 +557,12 @@ static const char *scene_blocks(unsigned int nr_events)
 	for (number = 0; number < ARRAY_SIZE(scene_ops) * ARRAY_SIZE(prots); number++) {
 		if (!scene_op(number))
 			continue;
-		for (kind = 0; kind < 8 * ARRAY_SIZE(ranges); kind++) {
+		for (kind = 0; kind < BLOCK_KINDS * ARRAY_SIZE(ranges); kind++) {
 			/* The tree's own helper widens the range to the block. */
 			if (why || skipped() || scene.op.kind == OP_CYDP)
 				continue;
-			range = kind / 8;
-			block_fill(kind % 8);
+			range = kind / BLOCK_KINDS;
+			block_fill(kind % BLOCK_KINDS);
 			scene.slot = 96 + ranges[range][0];
 			scene.nr = ranges[range][1];
 			why = block_events(nr_events);
@@ -599,6 +608,7 @@ static void random_events(unsigned int slot, unsigned int nr)
 			.at = at, .slot = slot + host_random() % nr,
 			.cpu = 1 + host_random() % 2,
 			.write = host_random() & 1, .walk = host_random() & 1,
+			.spot = host_random() & 15,
 		};
 	}
 }
@@ -618,6 +628,7 @@ static const char *random_scene(void)
 	fill_table(&op, slot, nr);
 	table_load(initial);
 	mmu_start(&hw);
+	mmu.trusting = op_bears_trust(&op);
 	mmu_warm(0, HOST_SLOTS);
 	random_events(slot, nr);
 	memset(&run_tlb, 0, sizeof(run_tlb));

@@ -8,6 +8,8 @@ static struct mm_struct mm;
 static struct vm_area_struct vma;
 /* The table at the start of a case. */
 static u64 initial[HOST_SLOTS];
+/* The table at the start of the operation, which may not be the first. */
+static const u64 *at_start = initial;
 
 enum op_kind {
 	OP_MODPROT,
@@ -48,8 +50,22 @@ static bool op_is_modprot(const struct op *op)
 	return op->kind == OP_MODPROT || op->kind == OP_MODPROT_RUN;
 }
 
+/*
+ * May dirty be set in an entry of a block that allows no write by itself, because
+ * another one does? Linux's own wrprotect_ptes() takes write access out of a
+ * folded block entry by entry, which is right only where it is not. Nothing of
+ * ours relies on that.
+ */
+static bool op_bears_trust(const struct op *op)
+{
+	return op->kind != OP_WRPROTECT;
+}
+
 /* Called before each entry of the dumb loop: there, an entry is one step. */
 static void (*single_step)(unsigned int i);
+
+/* Every flag of modify_prot_ptes() that this tree has. */
+#define MODPROT_ALL		(0x7f | MODPROT_UFFD_RWP)
 
 static inline unsigned long slot_addr(unsigned int slot)
 {
@@ -103,6 +119,9 @@ static pte_t oracle_modify(pte_t pte, pgprot_t prot, int flags)
 	if ((flags & (MODPROT_UFFD_WP | MODPROT_UFFD_WP_RESOLVE)) ==
 	    MODPROT_UFFD_WP_RESOLVE)
 		pte = pte_clear_uffd_wp(pte);
+	/* Who stops reads, stops them until the bit goes. */
+	if (flags & MODPROT_UFFD_RWP && pte_uffd_wp(pte))
+		pte = pte_modify(pte, PAGE_NONE);
 	if (flags & MODPROT_MKYOUNG)
 		pte = pte_mkyoung(pte);
 	return oracle_modify_write(pte, flags);
@@ -150,7 +169,7 @@ static bool left_alone(unsigned int slot)
 {
 	const u64 raw = pte_raw(*slot_ptep(slot));
 
-	return !mmu_watched || hw.rights(raw) == hw.rights(initial[slot]);
+	return !mmu_watched || hw.rights(raw) == hw.rights(at_start[slot]);
 }
 
 static u64 batched_modprot(const struct op *op, unsigned int slot,

@@ -47,11 +47,13 @@ static inline bool host_one_folio(unsigned long pfn, unsigned int nr)
 /**
  * struct outcome - all that an operation leaves
  * @table: the entries
+ * @synced: pages that were synchronised with the instruction cache
  * @tlb: what the caller has to flush
  * @result: what was returned
  */
 struct outcome {
 	u64 table[HOST_SLOTS];
+	bool synced[HOST_SLOTS];
 	struct mmu_gather tlb;
 	u64 result;
 };
@@ -232,6 +234,20 @@ static bool tlb_same(const struct mmu_gather *a, const struct mmu_gather *b)
 	return tlb_edge(a, 1) == tlb_edge(b, 1) && tlb_edge(a, -1) == tlb_edge(b, -1);
 }
 
+/* Is that synchronised which the loop does, before it may be executed now? */
+static const char *not_synced(const struct outcome *batched,
+			      const struct outcome *single)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOST_SLOTS; i++)
+		if (single->synced[i] && !batched->synced[i] &&
+		    hw.rights(batched->table[i]) & ~hw.rights(initial[i]) & HW_EXEC)
+			return host_say("slot %u: %#lx became %#lx, with a stale instruction cache",
+					i, initial[i], batched->table[i]);
+	return NULL;
+}
+
 static const char *compare(const struct op *op, const struct outcome *batched,
 			   const struct outcome *single)
 {
@@ -254,7 +270,13 @@ static const char *compare(const struct op *op, const struct outcome *batched,
 				tlb_edge(&batched->tlb, -1),
 				tlb_edge(&single->tlb, 1),
 				tlb_edge(&single->tlb, -1));
-	return FORMAT_BAD_TABLE(batched->table);
+	return not_synced(batched, single) ? : FORMAT_BAD_TABLE(batched->table);
+}
+
+static void outcome_save(struct outcome *outcome)
+{
+	memcpy(outcome->table, mmu_table, sizeof(outcome->table));
+	memcpy(outcome->synced, mmu.synced, sizeof(outcome->synced));
 }
 
 static void run_one(const struct op *op, unsigned int slot, unsigned int nr,
@@ -265,7 +287,7 @@ static void run_one(const struct op *op, unsigned int slot, unsigned int nr,
 	memset(&outcome->tlb, 0, sizeof(outcome->tlb));
 	outcome->result = (batched ? run_batched : run_single)(op, slot, nr,
 							       &outcome->tlb);
-	memcpy(outcome->table, mmu_table, sizeof(outcome->table));
+	outcome_save(outcome);
 }
 
 /* Where no fault repairs a stale translation, whatever was added is flushed. */
@@ -332,7 +354,7 @@ static struct op random_op(enum op_kind kind)
 	};
 
 	if (op_is_modprot(&op))
-		op.flags = host_random() & 0x7f;
+		op.flags = host_random() & MODPROT_ALL;
 	else if (kind == OP_ACCESS)
 		op.flags = host_random() & 7;
 	else if (kind == OP_CYDP)

@@ -12,6 +12,10 @@
 #define MM_CP_TRY_CHANGE_WRITABLE	(1UL << 0)
 #define MM_CP_UFFD_WP			(1UL << 2)
 #define MM_CP_UFFD_WP_RESOLVE		(1UL << 3)
+#ifdef CONFIG_USERFAULTFD_RWP
+#define MM_CP_UFFD_RWP			(1UL << 4)
+#define MM_CP_UFFD_RWP_RESOLVE		(1UL << 5)
+#endif
 
 #define FAULT_FLAG_UNSHARE		(1U << 10)
 
@@ -162,6 +166,11 @@ static inline bool vma_soft_dirty_enabled(const struct vm_area_struct *vma)
 static inline bool userfaultfd_wp(const struct vm_area_struct *vma)
 {
 	return vma->uffd_wp;
+}
+
+static inline bool userfaultfd_rwp(const struct vm_area_struct *vma)
+{
+	return vma->uffd_rwp;
 }
 
 static inline unsigned int host_slot(unsigned long addr)

@@ -47,6 +47,7 @@ struct mm_struct {
  * @vm_page_prot: protection of its entries
  * @soft_dirty: writes are tracked by soft-dirty
  * @uffd_wp: writes are watched by userfaultfd
+ * @uffd_rwp: reads as well
  */
 struct vm_area_struct {
 	struct mm_struct *vm_mm;
@@ -56,6 +57,7 @@ struct vm_area_struct {
 	pgprot_t vm_page_prot;
 	bool soft_dirty;
 	bool uffd_wp;
+	bool uffd_rwp;
 };
 
 #define VM_WRITE		0x2UL

@@ -161,6 +161,8 @@ static inline pte_t get_and_clear_full_ptes(struct mm_struct *mm,
 {
 	pte_t pte;
 
+	if (mmu_endless(nr))
+		return __pte(0);
 	cont_unfold_edges(mm, addr, ptep, nr);
 	for (pte = __ptep_get_and_clear(ptep); nr > 1; nr--)
 		pte = cont_merge(pte, __ptep_get_and_clear(++ptep));

@@ -152,7 +152,8 @@ static void format_mode(unsigned int mode)
 
 /* What is not the tree's own: its helpers take a range of one entry at least. */
 #define FORMAT_NONE(kind)	((kind) == OP_YOUNG || (kind) == OP_FLUSH_YOUNG || \
-				 (kind) == OP_CLEAR_ABSENT || (kind) == OP_ACCESS)
+				 (kind) == OP_CLEAR_ABSENT || (kind) == OP_ACCESS || \
+				 (kind) == OP_START_COMMIT)
 #define FORMAT_WARNS(kind)	((kind) != OP_ACCESS)
 
 /* flush_tlb_local_ptes() does something. */

@@ -156,11 +156,23 @@ static inline pte_t __ptep_get(pte_t *ptep)
 	return pte_load(ptep);
 }
 
+/* Before a page may be executed its instructions have to reach memory. */
+static inline void arm64_sync_icache(pte_t *ptep, pte_t pte)
+{
+	if (pte_present(pte) && pte_user_exec(pte) && !pte_special(pte))
+		mmu_sync(&ptep->pte);
+}
+
+/* One entry at least, or there is no end. */
 static inline void __set_ptes(struct mm_struct *mm, unsigned long addr,
 			      pte_t *ptep, pte_t pte, unsigned int nr)
 {
-	for (; nr; nr--, ptep++, pte = pte_advance_pfn(pte, 1))
+	if (mmu_endless(nr))
+		return;
+	for (; nr; nr--, ptep++, pte = pte_advance_pfn(pte, 1)) {
+		arm64_sync_icache(ptep, pte);
 		cell_store(&ptep->pte, pte_val(pte));
+	}
 }
 
 /* The header alone changes an entry in place by these: an update of its own. */
