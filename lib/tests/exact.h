@@ -175,6 +175,9 @@ static bool flags_distinct(int flags)
 /* Runs of three: every combination of status bits, protection and flags. */
 static const char *test_exhaustive_modprot(void)
 {
+	static const enum op_kind ways[] = {
+		OP_MODPROT, OP_MODPROT_RUN, OP_MODPROT_TURNS,
+	};
 	const char *why = NULL;
 	struct op op = { .kind = OP_MODPROT };
 	unsigned int p;
@@ -186,8 +189,7 @@ static const char *test_exhaustive_modprot(void)
 			if (!flags_distinct(op.flags))
 				continue;
 			op.reuse = !op.reuse;
-			op.kind = (__builtin_popcount(op.flags) + p) & 1 ?
-				  OP_MODPROT : OP_MODPROT_RUN;
+			op.kind = ways[(__builtin_popcount(op.flags) + p) % 3];
 			why = run_modprot_all(&op);
 		}
 	}

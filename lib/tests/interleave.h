@@ -350,6 +350,7 @@ static const struct op scene_ops[] = {
 	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKYOUNG },
 	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKWRITE },
 	{ .kind = OP_MODPROT_RUN, .flags = MODPROT_MKWRITE_DIRTY },
+	{ .kind = OP_MODPROT_TURNS, .flags = 0 },
 	{ .kind = OP_ACCESS, .flags = SAF_WRITE },
 	{ .kind = OP_ACCESS, .flags = SAF_WRITE | SAF_DIRTY | SAF_YOUNG },
 	{ .kind = OP_ACCESS, .flags = SAF_YOUNG },

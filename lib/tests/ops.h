@@ -27,6 +27,7 @@ enum op_kind {
 	OP_SET,
 	OP_CLEAR_ABSENT,
 	OP_RUN,
+	OP_MODPROT_TURNS,
 	OP_KINDS
 };
 
@@ -47,7 +48,8 @@ struct op {
 /* By itself, or as callers do it: in one go, what to flush noted on the way. */
 static bool op_is_modprot(const struct op *op)
 {
-	return op->kind == OP_MODPROT || op->kind == OP_MODPROT_RUN;
+	return op->kind == OP_MODPROT || op->kind == OP_MODPROT_RUN ||
+	       op->kind == OP_MODPROT_TURNS;
 }
 
 /*
@@ -210,6 +212,20 @@ static u64 batched_modprot_run(const struct op *op, unsigned int slot,
 				   nr, op->prot, op->flags, kind, kind + 1);
 }
 
+/* As where no two neighbouring pages are alike: one entry per call. */
+static u64 batched_modprot_turns(const struct op *op, unsigned int slot,
+				 unsigned int nr, struct mmu_gather *tlb)
+{
+	struct modprot_kind kind = { };
+	unsigned int i;
+
+	for (i = 0; i < nr && (!i || pte_present(ptep_peek(slot_ptep(slot + i)))); i++)
+		tlb_modify_prot_run(tlb, &vma, slot_addr(slot + i),
+				    slot_ptep(slot + i), 1, op->prot, op->flags,
+				    &kind, &kind);
+	return i;
+}
+
 static u64 single_modprot(const struct op *op, unsigned int slot,
 			  struct mmu_gather *tlb)
 {
@@ -276,6 +292,8 @@ static u64 run_batched(const struct op *op, unsigned int slot, unsigned int nr,
 		return batched_modprot(op, slot, nr, tlb);
 	case OP_MODPROT_RUN:
 		return batched_modprot_run(op, slot, nr, tlb);
+	case OP_MODPROT_TURNS:
+		return batched_modprot_turns(op, slot, nr, tlb);
 	case OP_ACCESS:
 		return set_access_flags_ptes(&vma, addr, ptep, nr, op->flags);
 	case OP_WRPROTECT:
@@ -351,6 +369,7 @@ static u64 single_one(const struct op *op, unsigned int slot, unsigned int i,
 	switch (op->kind) {
 	case OP_MODPROT:
 	case OP_MODPROT_RUN:
+	case OP_MODPROT_TURNS:
 		return single_modprot(op, slot + i, tlb);
 	case OP_ACCESS:
 		return single_access(op, slot + i);
