@@ -334,13 +334,37 @@ static void finish(const char *memory, unsigned int round)
 	stop_server();
 }
 
+static unsigned long folios_64k(void)
+{
+	unsigned long folios;
+
+	if (!number_from(FOLIOS_64K, "", &folios))
+		die(FOLIOS_64K);
+	return folios;
+}
+
+/* How much of the server's memory is in such folios; none are freed meanwhile. */
+static void show_folios(const char *memory, unsigned long before)
+{
+	unsigned long anon;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", server);
+	if (!number_from(path, "RssAnon", &anon))
+		die("%s", path);
+	printf("I anon-%s %lu kB, %lu kB in folios of 64K\n", memory, anon,
+	       (folios_64k() - before) * 64);
+}
+
 /* The child has gone before the first key is set anew. */
 static void after_snapshot(const char *memory)
 {
+	unsigned long folios = folios_64k();
 	struct usage start;
 
 	progress("redis-after", memory);
 	show("redis-load", memory, KEYS, fill());
+	show_folios(memory, folios);
 	start = server_usage();
 	start_snapshot();
 	show("redis-fork", memory, 1, used_since(start));
@@ -391,15 +415,6 @@ static void calibrate(void)
 		best = t < best ? t : best;
 	}
 	row("calibrate", "loop", best, 20000000, 0);
-}
-
-static unsigned long folios_64k(void)
-{
-	unsigned long folios;
-
-	if (!number_from(FOLIOS_64K, "", &folios))
-		die(FOLIOS_64K);
-	return folios;
 }
 
 /* Of @memory, which is what folio_sizes() was told. */
