@@ -390,18 +390,7 @@ static void during_snapshot(const char *memory)
 	finish(memory, 2);
 }
 
-/* As in life: both run, and the child ends when it has written everything. */
-static void beside_snapshot(const char *memory)
-{
-	progress("redis-beside", memory);
-	fill();
-	start_snapshot();
-	show("redis-beside", memory, KEYS, set_all(1));
-	end_of_snapshot(memory);
-	finish(memory, 1);
-}
-
-/* Does the CPU time of a process count its instructions?  @best of five says so. */
+/* Does the CPU time of a process count its instructions?  The best of five says so. */
 static void calibrate(void)
 {
 	uint64_t best = UINT64_MAX, t;
@@ -424,7 +413,6 @@ static void measure_memory(const char *memory, bool folios)
 
 	after_snapshot(memory);
 	during_snapshot(memory);
-	beside_snapshot(memory);
 	check("redis-folios", memory, (folios_64k() > before) == folios);
 }
 
