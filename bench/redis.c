@@ -28,10 +28,11 @@
 #define SNAPSHOT	DIRECTORY "/dump.rdb"
 #define FOLIOS_64K	"/sys/kernel/mm/transparent_hugepage/hugepages-64kB/stats/anon_fault_alloc"
 
-#define KEYS		100000
+/* As many as the server's hash table then has buckets: it does not grow later. */
+#define KEYS		131072
 #define VALUE		512
 /* Commands sent before the replies are read; it divides KEYS. */
-#define BATCH		50
+#define BATCH		64
 
 /**
  * struct usage - what the server has used so far
