@@ -44,9 +44,10 @@ redis_files()
 	sed 's|.*|file & & 0755 0 0|' "$1/libraries"
 }
 
+# redis [--check] [--record]
 redis()
 {
-	local counts=() i files
+	local counts=() i files how=() status=0
 
 	# One boot of each.
 	QUICK=1
@@ -69,5 +70,9 @@ redis()
 		counts+=("$RESULT/counts")
 	done
 	progress compare
-	python3 "$BENCH/report" --arch x86_64 "$OUT/bench/redis" "${counts[@]}"
+	[[ " $* " != *" --check "* ]] || how=(--check)
+	python3 "$BENCH/report" --arch x86_64 "${how[@]}" "$OUT/bench/redis" "${counts[@]}" || status=$?
+	[[ " $* " != *" --record "* ]] ||
+		cp "$OUT/bench/redis/bench.md" "$TOP/Documentation/bench-redis.md"
+	return "$status"
 }
