@@ -11,10 +11,12 @@ REDIS_SOURCES=("$BENCH"/{redis,rows,counter}.c)
 # be hashed by them.
 REDIS_SEED=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 
+# Sets what machine() does.
 redis_need()
 {
 	[ "$ARCHS" = x86_64 ] ||
 		die "$E_USAGE" "--redis is for x86_64: Debian's server is not installed for $ARCHS"
+	machine x86_64
 	need
 	command -v "$REDIS" >/dev/null ||
 		die "$E_TOOL" "missing: $REDIS (scripts/deps redis installs it)"
@@ -52,7 +54,6 @@ redis()
 	# One boot of each.
 	QUICK=1
 	redis_need
-	machine x86_64
 	cpu x86_64
 	find_trees
 	STEPS=$((${#TREES[@]} * 2 + 1))
