@@ -67,7 +67,7 @@ redis()
 		# The server and its libraries count as well.
 		GUEST_ID=$(sha256sum <"$INITRD" | cut -c 1-16)
 		measure "${NAMES[i]}" "${TREES[i]}"
-		printf 'I server %s\n' "$("$REDIS" --version 2>&1 | head -n 1)" >>"$RESULT/counts"
+		echo "I server Redis $("$REDIS" --version | sed -n '1s/.* //p')" >>"$RESULT/counts"
 		counts+=("$RESULT/counts")
 	done
 	progress compare
