@@ -27,7 +27,7 @@ targets := fetch deps probe series apply unapply kunit findings mutants check \
 	check-host check-arch check-system check-all check-headers check-cocci \
 	check-apply check-series check-style bench-host clean
 
-.PHONY: help bench bench-quick bench-native bench-size $(targets)
+.PHONY: help bench bench-quick bench-redis bench-native bench-size $(targets)
 
 help:			## this text
 	@scripts/help
@@ -61,6 +61,8 @@ bench:			## boot kernels in QEMU and compare: instructions (KDIRS="A B ...", ARC
 	@bench/run
 bench-quick:		## the same in minutes: fewer rows, one boot of each
 	@bench/run --quick
+bench-redis:		## Debian's Redis after a snapshot: faults and instructions of the server
+	@bench/run --redis
 bench-native:		## build the same program for real machines, and say how to use it
 	@bench/run --native
 bench-size:		## code size of the callers, before and after (ARCHS=, COMPILERS=)
