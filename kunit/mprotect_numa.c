@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/sched/sysctl.h>
 #include <linux/topology.h>
+#include "../../internal.h"
 #include "mprotect_oracle.h"
 
 struct mprotect_numa mprotect_numa;
@@ -60,3 +61,26 @@ int mprotect_numa_stamp(struct folio *folio, int time)
 	}
 	return 0;
 }
+
+#ifdef HAVE_vma_flags_t
+/* As folio_can_map_prot_numa() decides by where the folio and the task are. */
+bool mprotect_numa_may(struct folio *folio, struct vm_area_struct *vma,
+		       bool alone)
+{
+	int nid;
+
+	if (!mprotect_numa.fake)
+		return folio_can_map_prot_numa(folio, vma, alone);
+	if (!folio)
+		return false;
+	nid = mprotect_numa_nid(folio);
+	if (alone && nid == mprotect_numa_node())
+		return false;
+	if (!(mprotect_numa.mode & NUMA_BALANCING_NORMAL) &&
+	    mprotect_numa_toptier(nid))
+		return false;
+	if (mprotect_numa_timed(folio))
+		mprotect_numa_stamp(folio, 0);
+	return true;
+}
+#endif

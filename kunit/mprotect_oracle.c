@@ -7,6 +7,16 @@
 #define MPROTECT_NAME(name) oracle_##name
 #include "mprotect_rename.h"
 
+/* Batches by folio, where the pristine text has them: each of one entry. */
+#define folio_pte_batch_flags(...)	mprotect_one_entry(__VA_ARGS__)
+
+static __maybe_unused unsigned int
+mprotect_one_entry(struct folio *folio, struct vm_area_struct *vma, pte_t *ptep,
+		   pte_t *ptentp, unsigned int max_nr, fpb_t flags)
+{
+	return 1;
+}
+
 #ifdef PTEBATCH_MPROTECT_ORACLE
 const bool mprotect_have_oracle = true;
 #include "mprotect_pristine.c.inc"

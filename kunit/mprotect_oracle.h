@@ -38,6 +38,8 @@ int mprotect_numa_nid(const struct folio *folio);
 bool mprotect_numa_toptier(int nid);
 bool mprotect_numa_timed(struct folio *folio);
 int mprotect_numa_stamp(struct folio *folio, int time);
+bool mprotect_numa_may(struct folio *folio, struct vm_area_struct *vma,
+		       bool alone);
 
 /* Whether the pristine text was there when this kernel was built. */
 extern const bool mprotect_have_oracle;

@@ -58,3 +58,7 @@
 #define node_is_toptier(nid)		mprotect_numa_toptier(nid)
 #define folio_use_access_time(folio)	mprotect_numa_timed(folio)
 #define folio_xchg_access_time(folio, time) mprotect_numa_stamp(folio, time)
+
+/* The same questions, where they have become a function. */
+#define folio_can_map_prot_numa(folio, vma, alone) \
+	mprotect_numa_may(folio, vma, alone)

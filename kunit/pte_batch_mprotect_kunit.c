@@ -31,6 +31,7 @@
 #include <asm/tlb.h>
 #include <asm/tlbflush.h>
 #include "../../internal.h"
+#include "callers_newer.h"
 #include "mprotect_oracle.h"
 #include "pte_batch_entry.h"
 
@@ -325,6 +326,12 @@ static void mdt_pages_save(struct mdt *m)
 			       MDT_PAGES * sizeof(struct page));
 }
 
+/* A number, or the only member of a structure. */
+static unsigned long *mdt_flags(struct page *page)
+{
+	return (unsigned long *)&page->flags;
+}
+
 /*
  * The one thing that either side may do to a page: where instructions are
  * cached apart, note that what it is about to make executable has been seen to.
@@ -336,7 +343,7 @@ static void mdt_caches(struct mdt *m, unsigned long *clean)
 	for (s = 0; s < MDT_STRIPS; s++)
 		for (i = 0; m->used & BIT(s) && i < MDT_PAGES; i++)
 			__assign_bit(s * MDT_PAGES + i, clean,
-				     test_and_clear_bit(PG_arch_1, &m->strip[s][i].flags));
+				     test_and_clear_bit(PG_arch_1, mdt_flags(m->strip[s] + i)));
 }
 
 /* Beyond that, none has any business with a struct page but to read it. */
@@ -563,6 +570,11 @@ static void mdt_fill_pages(struct mdt *m, unsigned int at, unsigned int len)
 	}
 }
 
+static unsigned long mdt_zero_pfn(struct mdt *m)
+{
+	return page_to_pfn(ZERO_PAGE(m->base));
+}
+
 static void mdt_fill_special(struct mdt *m, unsigned int at, unsigned int len)
 {
 	bool raw = m->map == MDT_MIXED && mdt_one_in(m, 2);
@@ -573,7 +585,7 @@ static void mdt_fill_special(struct mdt *m, unsigned int at, unsigned int len)
 	mdt_segment_init(m, &seg, len);
 	for (i = 0; i < len; i++)
 		m->in.pte[at + i] = mdt_present(m, &seg, i, raw ? pfn + i :
-						my_zero_pfn(m->base));
+						mdt_zero_pfn(m));
 }
 
 static void mdt_fill_swap(struct mdt *m, unsigned int at, unsigned int len)
@@ -665,6 +677,9 @@ static unsigned long mdt_cp_flags(struct mdt *m, unsigned long vm_flags)
 	/* mprotect() meets write-protected entries as well. */
 	if (!m->kind->uffd || mdt_one_in(m, 3))
 		return upgrade;
+	if (vm_flags & VM_UFFD_RWP)
+		return mdt_one_in(m, 2) ? MM_CP_UFFD_RWP :
+					  MM_CP_UFFD_RWP_RESOLVE | upgrade;
 	return mdt_one_in(m, 2) ? MM_CP_UFFD_WP :
 				  MM_CP_UFFD_WP_RESOLVE | upgrade;
 }
@@ -684,7 +699,8 @@ static void mdt_pick_vma(struct mdt *m)
 	if (mdt_one_in(m, 2))
 		flags |= VM_SOFTDIRTY;
 	if (mdt_uffd_flag(m))
-		flags |= VM_UFFD_WP;
+		flags |= VM_UFFD_RWP && mdt_one_in(m, 2) ? VM_UFFD_RWP :
+							   VM_UFFD_WP;
 	if (m->map == MDT_ANON && mdt_one_in(m, 16))
 		flags |= VM_SHADOW_STACK;
 	vm_flags_reset(vma, flags);
@@ -1016,7 +1032,7 @@ static bool mdt_map_one(struct mdt *m, enum mdt_map map)
 	else if (map != MDT_FILE)
 		flags |= MAP_ANONYMOUS;
 	if (map == MDT_FILE) {
-		file = shmem_file_setup("ptebatch", len, VM_NORESERVE);
+		file = newer_shmem_file("ptebatch", len);
 		if (IS_ERR(file))
 			return false;
 	}
