@@ -146,21 +146,28 @@ static const char *pair_random(void)
 #ifdef FORMAT_BLOCK
 static const unsigned char pair_ranges[][2] = { { 0, 16 }, { 0, 5 }, { 5, 11 }, { 15, 1 } };
 
+#define PAIR_WAYS 4
+
 static struct part pair_part(unsigned int how, unsigned int range)
 {
+	static const enum op_kind kinds[PAIR_WAYS] = {
+		OP_MODPROT, OP_MODPROT_RUN, OP_MODPROT_RUN, OP_START_COMMIT,
+	};
+	const unsigned int way = how % PAIR_WAYS, prot = how / PAIR_WAYS;
+
 	return (struct part) {
-		.op.kind = how % 3 ? OP_MODPROT_RUN : OP_MODPROT,
-		.op.prot = prots[how / 3],
-		.op.flags = how / 3 ? MODPROT_MKYOUNG : MODPROT_NONE,
+		.op.kind = kinds[way],
+		.op.prot = prots[prot],
+		.op.flags = prot && way < 3 ? MODPROT_MKYOUNG : MODPROT_NONE,
 		.slot = 96 + pair_ranges[range][0], .nr = pair_ranges[range][1],
-		.single = how % 3 == 2,
+		.single = way == 2,
 	};
 }
 
 /* One block: every protection after every other, for a part of it or for all. */
 static const char *pair_blocks(void)
 {
-	const unsigned int ways = 3 * ARRAY_SIZE(prots), nr = ARRAY_SIZE(pair_ranges);
+	const unsigned int ways = PAIR_WAYS * ARRAY_SIZE(prots), nr = ARRAY_SIZE(pair_ranges);
 	unsigned int kind, n;
 	const char *why = NULL;
 	struct part pair[2];
@@ -173,6 +180,9 @@ static const char *pair_blocks(void)
 				continue;
 			pair[0] = pair_part(n % ways, n / ways / ways % nr);
 			pair[1] = pair_part(n / ways % ways, n / ways / ways / nr);
+			/* It is for entries alike, which the first may change. */
+			if (pair[1].op.kind == OP_START_COMMIT)
+				continue;
 			why = pair_run(pair);
 		}
 	}

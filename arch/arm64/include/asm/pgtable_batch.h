@@ -124,10 +124,18 @@ static inline void arm64_modify_prot_commit_ptes(struct vm_area_struct *vma,
 {
 	if (ptes_nr_is_bad(nr))
 		return;
-	if (likely(pte_valid(pte) && !pte_special(pte)))
+	if (likely(pte_valid(pte) && !pte_special(pte))) {
 		set_ptes(vma->vm_mm, addr, ptep, pte, nr);
-	else
-		__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
+		return;
+	}
+	/*
+	 * A block ends here, and a fault may make single entries valid before
+	 * the caller flushes: the single-PTE loop, which unfolds the block
+	 * first, flushes here as well.
+	 */
+	if (nr > 1 && pte_valid(old_pte))
+		arm64_flush_tlb_ptes(vma, addr, addr + nr * PAGE_SIZE);
+	__set_ptes(vma->vm_mm, addr, ptep, pte_mknoncont(pte), nr);
 }
 
 #ifndef modify_prot_commit_ptes
@@ -220,13 +228,6 @@ arm64_modify_prot_ptes(struct vm_area_struct *vma, unsigned long addr,
 
 	*old_pte = arm64_modify_prot_start_ptes(vma, addr, ptep, nr);
 	*new_pte = modprot_pte(vma, *old_pte, newprot, flags);
-	/*
-	 * PROT_NONE takes the contiguous bit away, and a fault may make single
-	 * entries valid before the caller flushes: the single-PTE loop, which
-	 * unfolds the block first, flushes here as well.
-	 */
-	if (!pte_valid(*new_pte))
-		arm64_flush_tlb_ptes(vma, addr, addr + nr * PAGE_SIZE);
 	arm64_modify_prot_commit_ptes(vma, addr, ptep, *old_pte, *new_pte, nr);
 	return nr;
 }
