@@ -279,7 +279,7 @@ position d;
 T F@d(...) { ... }
 
 // Not by include_match(): with the last match would go that edit ever matched.
-@script:python lost@
+@script:python lost depends on edit@
 fn << found.fn;
 F << part.F;
 d << part.d;
@@ -287,7 +287,7 @@ H;
 @@
 coccinelle.H = cocci.make_ident(F if F in going(d[0].file, fn) else "cocci_stays")
 
-@depends on lost@
+@depends on edit && lost@
 identifier lost.H;
 type T;
 @@
