@@ -63,21 +63,18 @@ int mprotect_numa_stamp(struct folio *folio, int time)
 }
 
 #ifdef HAVE_vma_flags_t
-/* As folio_can_map_prot_numa() decides by where the folio and the task are. */
+/* Made up: a folio stays at home, and in fast memory if only tiers are minded. */
 bool mprotect_numa_may(struct folio *folio, struct vm_area_struct *vma,
 		       bool alone)
 {
-	int nid;
+	bool home, fast;
 
-	if (!mprotect_numa.fake)
+	if (!mprotect_numa.fake || !folio)
 		return folio_can_map_prot_numa(folio, vma, alone);
-	if (!folio)
-		return false;
-	nid = mprotect_numa_nid(folio);
-	if (alone && nid == mprotect_numa_node())
-		return false;
-	if (!(mprotect_numa.mode & NUMA_BALANCING_NORMAL) &&
-	    mprotect_numa_toptier(nid))
+	home = mprotect_numa_nid(folio) == mprotect_numa.this_node;
+	fast = mprotect_numa_toptier(mprotect_numa_nid(folio));
+	if ((home && alone) ||
+	    (fast && !(mprotect_numa.mode & NUMA_BALANCING_NORMAL)))
 		return false;
 	if (mprotect_numa_timed(folio))
 		mprotect_numa_stamp(folio, 0);
