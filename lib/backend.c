@@ -10,6 +10,7 @@
 #include "tests/ops.h"
 #include "tests/table.h"
 #include "tests/exact.h"
+#include "tests/fold.h"
 #include "tests/interleave.h"
 #include "tests/pairs.h"
 #include "tests/folio.h"
@@ -39,6 +40,7 @@ static const struct host_group groups[] = {
 	{ "exhaustive-helpers", test_exhaustive_helpers },
 	{ "lengths", test_lengths },
 	{ "none", test_none },
+	{ "fold", test_fold },
 	{ "interleave-one", test_interleave_one },
 	{ "interleave-two", test_interleave_two },
 	{ "interleave-random", test_interleave_random },

@@ -508,18 +508,16 @@ arm64_tlb_modify_prot_run(struct mmu_gather *tlb, struct vm_area_struct *vma,
 		flush = kind->flush;
 		if (kind->in_place)
 			done = arm64_ptes_change(ptep, left, kind);
-		if (done) {
-			pte = __ptep_get(ptep + done - 1);
-			contpte_try_fold(vma->vm_mm,
-					 addr + (done - 1) * PAGE_SIZE,
-					 ptep + done - 1, pte);
-		} else {
+		if (!done) {
 			pte_t old_pte, new_pte;
 
 			done = modify_prot_ptes(vma, addr, ptep, left, newprot,
 						flags, &old_pte, &new_pte);
 			flush = pte_needs_flush(old_pte, new_pte);
 		}
+		pte = __ptep_get(ptep + done - 1);
+		contpte_try_fold(vma->vm_mm, addr + (done - 1) * PAGE_SIZE,
+				 ptep + done - 1, pte);
 		if (flush) {
 			start = last ? start : addr;
 			last = addr + done * PAGE_SIZE;
