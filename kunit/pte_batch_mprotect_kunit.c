@@ -418,8 +418,12 @@ static unsigned long mdt_access(struct mdt *m)
 		VM_READ | VM_EXEC, VM_READ | VM_WRITE | VM_EXEC, VM_WRITE,
 		VM_EXEC,
 	};
+	unsigned long flags = access[mdt_rnd(m, ARRAY_SIZE(access))];
 
-	return access[mdt_rnd(m, ARRAY_SIZE(access))];
+	/* riscv takes every frame that is executable to have a struct page. */
+	if (IS_ENABLED(CONFIG_RISCV) && m->map == MDT_MIXED)
+		flags &= ~VM_EXEC;
+	return flags;
 }
 
 static void mdt_segment_init(struct mdt *m, struct mdt_segment *seg,
