@@ -19,6 +19,16 @@ export TOP CACHE OUT J V BUILD_LOCK LC_ALL=C
 # shellcheck disable=SC2034	# used by the scripts that source this file
 readonly E_TEST=1 E_USAGE=2 E_TOOL=3 E_TREE=4 E_SHAPE=5 E_PARSE=6 E_IO=7 E_BUSY=8
 
+# Asked for help, a script without a usage text of its own prints what is written at
+# its beginning, and does nothing.
+case ${1:-} in
+-h | --help)
+	if ! grep -q '^usage()' "$0"; then
+		sed -n '4,${/^#/!q; s/^# \{0,1\}//p}' "$0"
+		exit 0
+	fi ;;
+esac
+
 # step TAG TEXT: one line in Kbuild's two columns.
 step()
 {

@@ -17,7 +17,7 @@ from .series import Applied, Series, build
 from .state import Image, Manifest, State, checksum, directories, image, install, settle
 from .steps import message
 from .tree import Tree, open_tree
-from .util import CACHE, E_IO, E_TEST, E_TREE, OUT, TOP, Refusal, alive, run, said, step, uninterrupted
+from .util import CACHE, E_IO, E_TEST, E_TREE, OUT, TOP, Refusal, alive, run, said, step, uninterrupted, without_arguments
 
 NOTHING = "nothing to do: the series is applied already"
 
@@ -213,6 +213,7 @@ def own_copy() -> None:
 
 def apply() -> None:
     """Entry point of scripts/apply."""
+    without_arguments()
     kdir = os.environ.get("KDIR", "")
     if not kdir:
         own_copy()
@@ -242,6 +243,7 @@ def apply() -> None:
 
 def only_series() -> None:
     """Entry point of scripts/series: KDIR is read, never written."""
+    without_arguments()
     tree = open_tree(os.environ.get("KDIR", ""))
     state = State(tree.root)
     with state.locked(tree.root):
@@ -329,6 +331,7 @@ def _without_state(tree: Tree) -> None:
 
 def unapply() -> None:
     """Entry point of scripts/unapply."""
+    without_arguments()
     tree = open_tree(os.environ.get("KDIR", ""))
     state = State(tree.root)
     with state.locked(tree.root):

@@ -11,7 +11,7 @@ from .cocci import Rule
 from .helpers import Found, Inventory, contract
 from .steps import steps
 from .tree import Tree, open_tree
-from .util import alive, step
+from .util import alive, step, without_arguments
 
 
 def _verdict(found: list[Found], promised: str) -> str:
@@ -90,6 +90,7 @@ def _next(tree: Tree, absent: int, count: dict[str, int]) -> str:
 
 def main() -> None:
     """Entry point of scripts/probe."""
+    without_arguments()
     tree = open_tree(os.environ.get("KDIR", ""))
     version = cocci.spatch_version()
     step("PROBE", f"{tree.root} ({version})")

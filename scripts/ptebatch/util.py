@@ -132,6 +132,20 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(sig, handler)
 
 
+def _asked_for_help() -> bool:
+    """--help prints what the script says of itself, and nothing else happens."""
+    if not {"-h", "--help"} & set(sys.argv[1:]):
+        return False
+    print((sys.modules["__main__"].__doc__ or "").strip())
+    return True
+
+
+def without_arguments() -> None:
+    """Everything is said by variables; an argument is a mistake."""
+    if len(sys.argv) > 1:
+        raise Refusal(E_USAGE, f"not an argument here: {sys.argv[1]} (scripts/{Path(sys.argv[0]).name} --help)")
+
+
 def main(command: Callable[[], None]) -> None:
     """Run COMMAND; every way it can end becomes a line and a status."""
     for sig in SIGNALS:
@@ -139,12 +153,17 @@ def main(command: Callable[[], None]) -> None:
     status = 0
     text = ""
     try:
-        command()
+        if not _asked_for_help():
+            command()
         sys.stdout.flush()
     except Refusal as refusal:
         status, text = refusal.status, str(refusal)
     except KeyboardInterrupt:
         status, text = E_INTERRUPTED, "interrupted; nothing was changed"
+    except BrokenPipeError:
+        # Whoever read us has gone, and with it what is still to be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status, text = E_IO, "nobody reads the output any more: stopped"
     except OSError as err:
         what = f"{err.strerror}: {err.filename}" if err.filename else f"{err.strerror}"
         if err.errno in FULL:
