@@ -239,6 +239,8 @@ u64 entry_raw(pte_t pte)
 }
 
 #ifdef CONFIG_ARM64_CONTPTE
+#define ENTRY_CHUNK CONT_PTES
+
 /* One block's entries stand side by side, aligned. */
 static pte_t *block_start(pte_t *ptep)
 {
@@ -271,13 +273,15 @@ unsigned int entry_block(pte_t *ptep)
 /* The entry, accessed or dirty if any entry in its block's place is. */
 static pte_t entry_of_block(pte_t *ptep)
 {
-	pte_t *start = block_start(ptep), pte = ptep_get(ptep);
+	pte_t *start = block_start(ptep), pte = __ptep_get(ptep);
 	unsigned int i;
 
 	for (i = 0; i < CONT_PTES; i++) {
-		if (pte_dirty(ptep_get(start + i)))
+		const pte_t one = __ptep_get(start + i);
+
+		if (pte_dirty(one))
 			pte = pte_mkdirty(pte);
-		if (pte_young(ptep_get(start + i)))
+		if (pte_young(one))
 			pte = pte_mkyoung(pte);
 	}
 	return pte;
@@ -316,6 +320,9 @@ bool entry_blocks_hold(pte_t *table)
 	return true;
 }
 #else
+/* As many as any page table is a multiple of. */
+#define ENTRY_CHUNK 16
+
 u64 entry_exact(pte_t pte)
 {
 	return entry_raw(pte);
@@ -355,6 +362,30 @@ bool entry_slot_equal(pte_t *a, pte_t *b)
 	if (entry_block(a) == 1 && entry_block(b) == 1)
 		return false;
 	return entry_exact(entry_of_block(a)) == entry_exact(entry_of_block(b));
+}
+
+/**
+ * entry_table_differs() - the first entry that is not equal in two page tables
+ * @a: a page table, or a copy of one
+ * @b: another
+ *
+ * What is the same to the last bit needs no second look, which is much shorter
+ * where blocks are large: a table of 16K has 16 of 128 entries.
+ *
+ * Return: its slot by entry_slot_equal(), PTRS_PER_PTE if there is none.
+ */
+unsigned int entry_table_differs(pte_t *a, pte_t *b)
+{
+	unsigned int first, i;
+
+	for (first = 0; first < PTRS_PER_PTE; first += ENTRY_CHUNK) {
+		if (!memcmp(a + first, b + first, ENTRY_CHUNK * sizeof(*a)))
+			continue;
+		for (i = first; i < first + ENTRY_CHUNK; i++)
+			if (!entry_slot_equal(a + i, b + i))
+				return i;
+	}
+	return PTRS_PER_PTE;
 }
 
 /**

@@ -76,6 +76,7 @@ u64 entry_raw(pte_t pte);
 u64 entry_exact(pte_t pte);
 unsigned int entry_block(pte_t *ptep);
 bool entry_slot_equal(pte_t *a, pte_t *b);
+unsigned int entry_table_differs(pte_t *a, pte_t *b);
 bool entry_blocks_hold(pte_t *table);
 
 static inline unsigned long batch_addr(struct batch_env *env, unsigned int slot)

@@ -242,11 +242,10 @@ static bool check_run(struct kunit *test, const struct helper *helper,
 	call_on(helper, &batched, helper->batch, &batch, slot);
 	call_on(helper, &singled, helper->single, &single, slot);
 
-	for (i = 0; i < PTRS_PER_PTE; i++) {
-		if (!entry_slot_equal(batched.ptep + i, singled.ptep + i)) {
-			fail_slot(test, helper, &batch, slot, i);
-			return false;
-		}
+	i = entry_table_differs(batched.ptep, singled.ptep);
+	if (i != PTRS_PER_PTE) {
+		fail_slot(test, helper, &batch, slot, i);
+		return false;
 	}
 	if (!entry_blocks_hold(batched.ptep)) {
 		KUNIT_FAIL(test, "%s: nr=%u at slot %u leaves entries of one block different",

@@ -40,7 +40,9 @@ static const struct host_group groups[] = {
 	{ "exhaustive-helpers", test_exhaustive_helpers },
 	{ "lengths", test_lengths },
 	{ "none", test_none },
+#ifdef FORMAT_BLOCK
 	{ "fold", test_fold },
+#endif
 	{ "interleave-one", test_interleave_one },
 	{ "interleave-two", test_interleave_two },
 	{ "interleave-random", test_interleave_random },

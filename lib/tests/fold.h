@@ -78,10 +78,9 @@ static const char *fold_try(const struct op *op, unsigned int slot, unsigned int
 	for (i = FOLD_SLOT; !why && i < FOLD_SLOT + FOLD_BLOCKS * CONT_PTES; i++)
 		if (op->kind != OP_MODPROT &&
 		    outcome_single.table[i] & ~outcome_batched.table[i] & PTE_CONT)
-			why = host_say("op %d flags %#x prot %#lx %u+%u slot %u: %#lx: %#lx is not folded",
-				       op->kind, op->flags, pgprot_val(op->prot),
-				       slot, nr, i, initial[i],
-				       outcome_batched.table[i]);
+			why = host_say("op %d prot %#lx %u+%u: slot %u, %#lx, becomes %#lx, not folded",
+				       op->kind, pgprot_val(op->prot), slot, nr, i,
+				       initial[i], outcome_batched.table[i]);
 	return why;
 }
 
@@ -139,9 +138,4 @@ static const char *test_fold(void)
 	}
 	return why;
 }
-#else
-static const char *test_fold(void)
-{
-	return NULL;
-}
-#endif
+#endif /* FORMAT_BLOCK */
