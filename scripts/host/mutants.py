@@ -24,6 +24,8 @@ TOP = Path(__file__).resolve().parents[2]
 FAULTS = TOP / "lib" / "mutants"
 # One case in so many: a fault shows early or never, unless it says otherwise.
 STRIDE = "23"
+# The headers as they are.
+CONTROL = "none"
 # What depends on when threads run may need another go.
 SEEDS = range(1, 6)
 
@@ -68,6 +70,14 @@ def plant(fault: Fault, headers: Path) -> str:
     return ""
 
 
+def share(out: Path, name: str) -> None:
+    """What includes no header of ours is built once, with the control."""
+    directory = out / name / "mutant"
+    directory.mkdir(parents=True, exist_ok=True)
+    for part in ("main.o", "mmu.o"):
+        shutil.copy2(out / CONTROL / "mutant" / part, directory / part)
+
+
 def build(out: Path, name: str, headers: Path, backends: str, log: Path) -> bool:
     """The host tests of some backends, with these headers."""
     cmd = [
@@ -96,6 +106,7 @@ def judge(fault: Fault, out: Path) -> tuple[bool, str]:
     problem = plant(fault, headers)
     if problem:
         return False, problem
+    share(out, fault.name)
     if not build(out, fault.name, headers, fault.kill.split(".")[0], log):
         return False, f"{fault.title}: does not compile; see {log}"
     try:
@@ -112,11 +123,7 @@ def judge(fault: Fault, out: Path) -> tuple[bool, str]:
 
 def control(faults: list[Fault], out: Path) -> tuple[bool, str]:
     """Without a fault the same tests pass, or a failure would mean nothing."""
-    log = out / "none.log"
-    backends = " ".join(sorted({fault.kill.split(".")[0] for fault in faults}))
-    if not build(out, "none", TOP, backends, log):
-        return False, f"the tests do not build: {log}"
-    failed, passed = run(out, "none", sorted({fault.kill for fault in faults}), log)
+    failed, passed = run(out, CONTROL, sorted({fault.kill for fault in faults}), out / "none.log")
     if failed or not passed:
         return False, f"without a fault: {', '.join(failed) or 'no test'}"
     return True, f"{passed} tests pass without a fault"
@@ -130,8 +137,11 @@ def main() -> None:
     faults = [parse(p) for p in paths if not globs or any(fnmatch.fnmatchcase(p.name, g) for g in globs)]
     if not faults:
         sys.exit("no such fault")
+    backends = " ".join(sorted({fault.kill.split(".")[0] for fault in faults}))
+    if not build(out, CONTROL, TOP, backends, out / "none.log"):
+        sys.exit(f"the tests do not build: {out / 'none.log'}")
     with ThreadPoolExecutor(int(os.environ.get("J") or len(os.sched_getaffinity(0)))) as pool:
-        jobs = [("none", pool.submit(control, faults, out))]
+        jobs = [(CONTROL, pool.submit(control, faults, out))]
         jobs += [(fault.name, pool.submit(judge, fault, out)) for fault in faults]
         verdicts = [(name, *job.result()) for name, job in jobs]
     for name, good, text in verdicts:
