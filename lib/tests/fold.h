@@ -78,7 +78,7 @@ static const char *fold_try(const struct op *op, unsigned int slot, unsigned int
 	for (i = FOLD_SLOT; !why && i < FOLD_SLOT + FOLD_BLOCKS * CONT_PTES; i++)
 		if (op->kind != OP_MODPROT &&
 		    outcome_single.table[i] & ~outcome_batched.table[i] & PTE_CONT)
-			why = host_say("op %d prot %#lx %u+%u: slot %u, %#lx, becomes %#lx, not folded",
+			why = host_say("op %d prot %#lx %u+%u: slot %u not folded: %#lx %#lx",
 				       op->kind, pgprot_val(op->prot), slot, nr, i,
 				       initial[i], outcome_batched.table[i]);
 	return why;
