@@ -150,6 +150,13 @@ static __noreturn __printf(2, 3) void wrong(const char *what, const char *format
 	exit(1);
 }
 
+static void print_op(const struct op *op)
+{
+	printf("thread %d %s pages %u+%u to %u arg %d value %llx: %d\n", op->thread,
+	       names[op->code], op->slot, op->nr, op->to, op->arg,
+	       (unsigned long long)op->value, op->error);
+}
+
 static void print_bundle(int p)
 {
 	struct mailbox *box = &mailboxes[p];
@@ -157,11 +164,55 @@ static void print_bundle(int p)
 
 	printf("  process %d, %s:\n", p, box->threads ? "threads" : "in order");
 	for (i = 0; i < box->nr; i++) {
-		struct op *op = &box->ops[i];
+		printf("  %2u: ", i);
+		print_op(&box->ops[i]);
+	}
+}
 
-		printf("  %2u: thread %d %s pages %u+%u to %u arg %d value %llx: %d\n",
-		       i, op->thread, names[op->code], op->slot, op->nr, op->to,
-		       op->arg, (unsigned long long)op->value, op->error);
+/* ---- What was done so far ---- */
+
+/* As much as a phase has, so that a page's whole life is in it. */
+static struct past {
+	uint64_t step;
+	bool threads;
+	int proc;
+	struct op op;
+} past[2 * PHASE_STEPS];
+static uint64_t nr_past;
+
+static void remember(int p)
+{
+	struct mailbox *box = &mailboxes[p];
+	uint32_t i;
+
+	for (i = 0; i < box->nr; i++)
+		past[nr_past++ % ARRAY_SIZE(past)] = (struct past) {
+			.step = steps, .threads = box->threads, .proc = p,
+			.op = box->ops[i],
+		};
+}
+
+static bool touches(const struct op *op, uint32_t slot)
+{
+	return op->code == OP_FORK || op->code == OP_EXIT ||
+	       (slot >= op->slot && slot < op->slot + op->nr) ||
+	       (slot >= op->to && slot < op->to + op->nr);
+}
+
+/* A page may have come by fork() and by mremap(): all that was at its place. */
+static void print_past(uint32_t slot)
+{
+	uint64_t i = nr_past > ARRAY_SIZE(past) ? nr_past - ARRAY_SIZE(past) : 0;
+
+	printf("  page %u in all processes, before:\n", slot);
+	for (; i < nr_past; i++) {
+		const struct past *at = &past[i % ARRAY_SIZE(past)];
+
+		if (!touches(&at->op, slot))
+			continue;
+		printf("  step %llu process %d%s ", (unsigned long long)at->step,
+		       at->proc, at->threads ? " threads" : "");
+		print_op(&at->op);
 	}
 }
 
@@ -854,6 +905,7 @@ static void not_as_expected(int p, struct seen *seen, struct expect *e)
 	uint32_t slot = 0;
 	const char *owner = whose(seen->words.w[0], &slot);
 
+	print_past(e->slot);
 	print_bundle(p);
 	wrong(mailboxes[p].ops[e->op].code == OP_PIN_READ ? "pins" : "contents",
 	      "process %d, page %u: %s %llx:%llx, not %s %llx:%llx; it is in process %s, %u",
@@ -910,6 +962,7 @@ static void compare(int p)
 	pages_checked += nr_seen[p];
 	for (i = 0; i < nr_seen[p]; i++)
 		settle(p, &box->seen[i], &expects[p][i]);
+	remember(p);
 }
 
 /* ---- What pipes hold ---- */
