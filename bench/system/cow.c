@@ -10,7 +10,9 @@
  * on every kernel.  Processes run at the same time; they share folios, but no
  * contents, so the order in which they run does not matter to the model.
  * What may be one of two things (memory after MADV_FREE, a page that another
- * thread wrote during fork()) is in the model as such.
+ * thread wrote during fork()) is in the model as such.  So is a fault of the
+ * kernel's, if lazyfree_lost() shows that this one has it: what one process gave
+ * to MADV_FREE may get lost to those it shares the page with.
  *
  * References that are no mappings are watched too.  What io_uring has pinned
  * is the owner's memory until the owner gives the memory away: the device
@@ -48,6 +50,7 @@
 #define PHASE_STEPS	2500
 #define AUDIT_STEPS	1000
 #define MAX_VALUES	8
+#define PHASE_VALUES	(1 << 20)
 #define PATIENCE	600	/* seconds without an answer */
 
 struct mailbox *mailboxes;
@@ -117,6 +120,19 @@ static uint64_t done[NR_CODES], refused[NR_CODES];
 static uint64_t pages_checked, faults_seen, pins_checked, spliced_checked;
 static uint64_t audits, large_seen, swapped_seen, shared_seen;
 static bool strict;
+
+/**
+ * struct lazyfree - what may get lost because another process gave it up
+ * @lost: pages that lazyfree_lost() saw lost; 0: nothing may get lost
+ * @base: the first value of this phase is the one behind it
+ * @given: values that some process had in memory it gave to MADV_FREE
+ * @seen: pages that read as zero for no other reason
+ */
+static struct lazyfree {
+	unsigned int lost;
+	uint64_t base, seen;
+	bool given[PHASE_VALUES];
+} lazyfree;
 
 static const char *const names[NR_CODES] = {
 	"read", "write", "map", "unmap", "move", "move-keep", "protect",
@@ -221,6 +237,33 @@ static void print_past(uint32_t slot)
 static bool same(const struct words *a, const struct words *b)
 {
 	return a->w[0] == b->w[0] && a->w[1] == b->w[1];
+}
+
+static bool is_zero(const struct words *words)
+{
+	return !words->w[0] && !words->w[1];
+}
+
+/* All processes end with a phase, and with them whatever has older values. */
+static uint64_t value_of_phase(const struct words *words)
+{
+	uint64_t value = words->w[0] - lazyfree.base;
+
+	if (value >= PHASE_VALUES)
+		die("a phase with too many values");
+	return value;
+}
+
+static void give_up(const struct words *words)
+{
+	if (lazyfree.lost && !is_zero(words))
+		lazyfree.given[value_of_phase(words)] = true;
+}
+
+/* A value is stored once: whoever has it shares the page, or did. */
+static bool may_get_lost(const struct words *words)
+{
+	return lazyfree.lost && !is_zero(words) && lazyfree.given[value_of_phase(words)];
 }
 
 static void may_hold(struct page *page, const struct words *words)
@@ -346,7 +389,7 @@ static bool is_writable(const struct page *page)
 
 static bool is_settled(const struct page *page)
 {
-	return is_writable(page) && !page->freed;
+	return is_writable(page) && !page->freed && !may_get_lost(&page->words);
 }
 
 /* Held by one thing at a time: a device may write to what it has pinned. */
@@ -358,7 +401,7 @@ static bool is_pinnable(const struct page *page)
 static bool is_spliceable(const struct page *page)
 {
 	return page->mapped && page->prot != PROT_NONE && !page->freed &&
-		!page->pin && !page->pipe;
+		!may_get_lost(&page->words) && !page->pin && !page->pipe;
 }
 
 static bool is_freeable(const struct page *page)
@@ -572,6 +615,9 @@ static void model_advise(struct page *page, int advice)
 	case MADV_FREE:
 		/* What is one of two things already stays that. */
 		page->freed = page->words.w[0] || page->words.w[1];
+		give_up(&page->words);
+		if (page->either)
+			give_up(&page->other);
 		break;
 	case MADV_DONTFORK:
 	case MADV_DOFORK:
@@ -871,6 +917,12 @@ static void draw_threads(int p)
 
 /* ---- Comparing ---- */
 
+/* Asked when a round is over: it may have been given up in the same round. */
+static bool expect_lost(const struct expect *e)
+{
+	return may_get_lost(&e->words) || (e->either && may_get_lost(&e->other));
+}
+
 static bool seen_as_expected(struct seen *seen, struct expect *e)
 {
 	int i;
@@ -879,8 +931,12 @@ static bool seen_as_expected(struct seen *seen, struct expect *e)
 		return false;
 	if (e->fault || e->written || same(&seen->words, &e->words))
 		return true;
-	if (e->freed && !seen->words.w[0] && !seen->words.w[1])
+	if (is_zero(&seen->words) && e->freed)
 		return true;
+	if (is_zero(&seen->words) && expect_lost(e)) {
+		lazyfree.seen++;
+		return true;
+	}
 	for (i = 0; i < 2; i++)
 		if (!e->either || (seen->words.w[i] != e->words.w[i] &&
 				   seen->words.w[i] != e->other.w[i]))
@@ -923,7 +979,7 @@ static void settle(int p, struct seen *seen, struct expect *e)
 
 	if (!same(&page->words, &e->words) || e->fault || e->written)
 		return;
-	if (e->freed && page->freed && !seen->words.w[0] && !seen->words.w[1]) {
+	if (is_zero(&seen->words) && ((e->freed && page->freed) || expect_lost(e))) {
 		page->words = seen->words;
 		page->freed = false;
 	}
@@ -981,7 +1037,8 @@ static void empty_pipe(int n)
 			die("a pipe has not what was put in");
 		memcpy(&words.w[0], page, 8);
 		memcpy(&words.w[1], page + page_size - 8, 8);
-		for (j = 0; j < at->nr && !same(&words, &at->may[j]); j++)
+		for (j = 0; j < at->nr && !same(&words, &at->may[j]) &&
+		     !(is_zero(&words) && may_get_lost(&at->may[j])); j++)
 			;
 		if (j == at->nr)
 			wrong("pipes", "%d, page %u of process %d: %llx:%llx, not %llx or %u later",
@@ -1416,6 +1473,8 @@ static void phase(void)
 {
 	uint64_t end = steps + PHASE_STEPS, next_audit = steps + AUDIT_STEPS;
 
+	lazyfree.base = last_value;
+	memset(lazyfree.given, 0, sizeof(lazyfree.given));
 	some_sizes();
 	while (steps < end && steps < max_steps) {
 		random_round();
@@ -1456,7 +1515,6 @@ static void prepare(void)
 		die("mlockall");
 	/* Nobody waits for the processes: poll() on a pidfd does. */
 	signal(SIGCHLD, SIG_IGN);
-	catch_faults();
 }
 
 static void report(unsigned int seconds)
@@ -1471,6 +1529,8 @@ static void report(unsigned int seconds)
 	printf("cow: %llu audits saw %llu pages of large folios, %llu in swap, %llu shared\n",
 	       (unsigned long long)audits, (unsigned long long)large_seen,
 	       (unsigned long long)swapped_seen, (unsigned long long)shared_seen);
+	printf("cow: %llu pages lost by MADV_FREE of another process\n",
+	       (unsigned long long)lazyfree.seen);
 	printf("cow: steps:");
 	for (i = 0; i < NR_CODES; i++)
 		printf(" %s %llu", names[i], (unsigned long long)done[i]);
@@ -1502,6 +1562,10 @@ int main(void)
 	random_state = seed;
 	printf("cow: seed %llu, %llu steps\n", (unsigned long long)seed,
 	       (unsigned long long)max_steps);
+	catch_faults();
+	lazyfree.lost = lazyfree_lost();
+	printf("cow: MADV_FREE: %u of 16 pages of another process lost when tried\n",
+	       lazyfree.lost);
 	prepare();
 	/* The first phase is for whatever is allocated once. */
 	phase();

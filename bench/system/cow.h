@@ -3,6 +3,7 @@
  * The copy-on-write test is two halves: workers that do what they are told
  * (cow_worker.c), and a coordinator with a model of what each of them must
  * see (cow.c).  They talk through shared memory, one mailbox per process.
+ * lazyfree.c tells the coordinator of a fault that the kernel may have.
  */
 #ifndef SYSTEM_COW_H
 #define SYSTEM_COW_H
@@ -102,5 +103,6 @@ static inline char *page_at(uint32_t slot)
 }
 
 __noreturn void worker(int self);
+unsigned int lazyfree_lost(void);
 
 #endif /* SYSTEM_COW_H */
