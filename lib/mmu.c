@@ -107,17 +107,22 @@ void mmu_warm(unsigned int slot, unsigned int nr)
 }
 
 /* The second half of a walk that holds an entry by a lock bit. */
-static void mmu_finish(void)
+static void mmu_finish_pending(void)
 {
 	const unsigned int slot = mmu.pending;
 	u64 raw;
 
-	if (mmu.pending < 0)
-		return;
 	mmu.pending = -1;
 	raw = mmu.hw->finish(mmu_peek(slot));
 	mmu_table[slot] = raw;
 	tlb_fill(mmu.pending_event.cpu, slot, raw);
+}
+
+/* At each access of a helper, and hardly ever is there one. */
+static inline void mmu_finish(void)
+{
+	if (mmu.pending >= 0)
+		mmu_finish_pending();
 }
 
 static bool tlb_allows(const struct tlb_entry *tlb, bool write)
